@@ -1,0 +1,2 @@
+//! The `dpone` command.
+fn main() {}
