@@ -1,1 +1,9 @@
-//! placeholder
+//! The engine: every decision dpone takes, and none of its effects.
+//!
+//! Invariant: nothing here does IO, reads a clock, draws randomness, spawns a thread or depends on an async
+//! runtime; no map here has a random iteration order. The same log gives the same run, everywhere.
+
+pub mod codes;
+pub mod refusal;
+pub mod schema;
+pub mod value;
