@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs what the tests need and runs every check. Needs Rust (rust-toolchain.toml names the version), a C
+# compiler and the package registry; nothing else of the system.
+#
+# Ends with nextest's summary; exits non-zero if anything failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+NEXTEST=0.9.151
+DENY=0.20.2
+
+ran=()
+skipped=()
+failed=()
+
+step() { printf '\n==> %s\n' "$*"; }
+
+# check NAME COMMAND...: runs it, remembers how it ended, goes on.
+check() {
+    local name=$1
+    shift
+    step "$name"
+    if "$@"; then ran+=("$name"); else failed+=("$name"); fi
+}
+
+# tool BINARY PACKAGE VERSION: installs a cargo tool that is not there.
+tool() {
+    command -v "$1" >/dev/null && return
+    step "installing $2 $3 (once)"
+    # Without CARGO_TARGET_DIR cargo builds a tool in a temporary folder and removes it.
+    env -u CARGO_TARGET_DIR cargo install --locked "$2@$3"
+}
+
+for needed in cargo rustc cc; do
+    command -v "$needed" >/dev/null || {
+        echo "error: '$needed' is missing. Install Rust and a C compiler first (README.md)." >&2
+        exit 2
+    }
+done
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+step "$(rustc --version)"
+tool cargo-nextest cargo-nextest "$NEXTEST"
+tool cargo-deny cargo-deny "$DENY"
+
+check "format" cargo fmt --all --check
+check "dependencies: bans, licences, sources" cargo deny --locked check --hide-inclusion-graph bans licenses sources
+if timeout 120 cargo deny --locked fetch db >/dev/null 2>&1; then
+    check "dependencies: advisories" cargo deny --locked check --hide-inclusion-graph --disable-fetch advisories
+else
+    skipped+=("dependencies: advisories (the advisory database cannot be fetched here)")
+fi
+check "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
+check "doc tests" cargo test --workspace --doc --locked
+
+step "so far"
+for name in "${ran[@]}"; do echo "passed:  $name"; done
+for name in "${skipped[@]}"; do echo "skipped: $name"; done
+for name in "${failed[@]}"; do echo "FAILED:  $name"; done
+
+step "tests"
+tests=0
+cargo nextest run --workspace --locked --profile ci || tests=$?
+if [ "${#failed[@]}" -gt 0 ]; then
+    printf 'error: a check before the tests failed: %s\n' "${failed[@]}" >&2
+    exit 1
+fi
+exit "$tests"
