@@ -4,6 +4,7 @@
 //! runtime; no map here has a random iteration order. The same log gives the same run, everywhere.
 
 pub mod codes;
+pub mod manifest;
 pub mod refusal;
 pub mod schema;
 pub mod value;
