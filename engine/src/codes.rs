@@ -130,6 +130,7 @@ codes! {
     RunAlreadyActive = "run_already_active", Control, "Another runner is working on this manifest or target.";
     TargetClaimedElsewhere = "target_claimed_elsewhere", Control, "Another journal's run has claimed this target.";
     LeaseLost = "lease_lost", Control, "Another runner took this run over.";
+    EffectAbandoned = "effect_abandoned", Control, "An effect's runner ended before the effect did; it did not happen.";
     RunUnsettled = "run_unsettled", PreflightBlock, "An earlier run on this target has not been settled.";
     RunNotFound = "run_not_found", PreflightBlock, "The journal has no such run.";
     ResumePlanMismatch = "resume_plan_mismatch", PreflightBlock, "The manifest, the source schema or the target changed since the run was planned.";

@@ -5,6 +5,8 @@
 
 pub mod codes;
 pub mod manifest;
+pub mod profile;
 pub mod refusal;
+pub mod run;
 pub mod schema;
 pub mod value;

@@ -37,9 +37,7 @@ pub(super) struct TypeName(pub(super) LogicalType);
 
 impl<'de> Deserialize<'de> for TypeName {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        parse_type(&String::deserialize(d)?)
-            .map(TypeName)
-            .map_err(serde::de::Error::custom)
+        parse_type(&String::deserialize(d)?).map(TypeName).map_err(serde::de::Error::custom)
     }
 }
 
@@ -59,11 +57,7 @@ impl JsonSchema for TypeName {
 
 /// Reads a type name; the error says what is wrong with it.
 pub fn parse_type(text: &str) -> Result<LogicalType, String> {
-    let compact: String = text
-        .chars()
-        .filter(|c| *c != ' ')
-        .collect::<String>()
-        .to_ascii_lowercase();
+    let compact: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_lowercase();
     let (name, arguments) = match compact.split_once('(') {
         Some((name, rest)) => {
             let inner = rest.strip_suffix(')').ok_or("has no closing parenthesis")?;
@@ -94,17 +88,13 @@ pub fn parse_type(text: &str) -> Result<LogicalType, String> {
             }
             LogicalType::Decimal { precision, scale }
         }
-        ("time", Some([d])) => LogicalType::Time {
-            digits: number(d, 0, 9, "number of fractional digits")?,
-        },
-        ("timestamp", Some([d])) => LogicalType::Timestamp {
-            digits: number(d, 0, 9, "number of fractional digits")?,
-            utc: false,
-        },
-        ("timestamp", Some([d, "utc"])) => LogicalType::Timestamp {
-            digits: number(d, 0, 9, "number of fractional digits")?,
-            utc: true,
-        },
+        ("time", Some([d])) => LogicalType::Time { digits: number(d, 0, 9, "number of fractional digits")? },
+        ("timestamp", Some([d])) => {
+            LogicalType::Timestamp { digits: number(d, 0, 9, "number of fractional digits")?, utc: false }
+        }
+        ("timestamp", Some([d, "utc"])) => {
+            LogicalType::Timestamp { digits: number(d, 0, 9, "number of fractional digits")?, utc: true }
+        }
         ("decimal", _) => {
             return Err("needs its precision and scale, such as `decimal(38,10)`".into());
         }
@@ -152,13 +142,7 @@ mod tests {
             assert_eq!(parse_type(name).unwrap().to_string(), name);
         }
         assert_eq!(parse_type("string").unwrap(), LogicalType::Text);
-        assert_eq!(
-            parse_type("Decimal( 38 , 10 )").unwrap(),
-            LogicalType::Decimal {
-                precision: 38,
-                scale: 10
-            }
-        );
+        assert_eq!(parse_type("Decimal( 38 , 10 )").unwrap(), LogicalType::Decimal { precision: 38, scale: 10 });
         for (name, why) in [
             ("decimal", "precision and scale"),
             ("decimal(38)", "precision and scale"),

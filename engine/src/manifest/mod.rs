@@ -19,13 +19,12 @@ pub use connection::{Connection, ConnectionSettings, ConnectionType, TableRef};
 pub use logical::parse_type;
 pub use quality::{Fidelity, Quality};
 pub use ranges::{
-    BoundaryText, BoundaryType, Bounds, BoundsRole, ChunkPolicy, Consistency, ConsistencyAuthority,
-    ExplicitRange, GapPolicy, NullBucket, OnAuthorityLost, RangeCount, RangeMode, RangePolicy,
-    ScanMode, StagingTopology,
+    BoundaryText, BoundaryType, Bounds, BoundsRole, ChunkPolicy, Consistency, ConsistencyAuthority, ExplicitRange,
+    GapPolicy, NullBucket, OnAuthorityLost, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
 };
 pub use runtime::{
-    Encryption, EncryptionMode, FailedPolicy, FileCleanup, Multipart, ObjectCleanup, Runtime,
-    Storage, StorageProfile, StoreType, TempPolicy, TransferStore,
+    Encryption, EncryptionMode, FailedPolicy, FileCleanup, Multipart, ObjectCleanup, Runtime, Storage, StorageProfile,
+    StoreType, TempPolicy, TransferStore,
 };
 pub use sink::{Sink, SinkType, Strategy, StrategyMode};
 pub use source::{Relation, Source, SourceType};

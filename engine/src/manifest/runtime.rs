@@ -90,10 +90,7 @@ pub struct ObjectCleanup {
 
 impl Default for ObjectCleanup {
     fn default() -> Self {
-        Self {
-            temp_objects: TempPolicy::OnSuccess,
-            failed_objects: FailedPolicy::Keep,
-        }
+        Self { temp_objects: TempPolicy::OnSuccess, failed_objects: FailedPolicy::Keep }
     }
 }
 
@@ -109,10 +106,7 @@ pub struct FileCleanup {
 
 impl Default for FileCleanup {
     fn default() -> Self {
-        Self {
-            temp_files: TempPolicy::Eager,
-            failed_files: FailedPolicy::Keep,
-        }
+        Self { temp_files: TempPolicy::Eager, failed_files: FailedPolicy::Keep }
     }
 }
 
