@@ -5,8 +5,4 @@
 
 pub mod codes;
 pub mod manifest;
-pub mod profile;
-pub mod refusal;
-pub mod run;
-pub mod schema;
-pub mod value;
+pub mod ranges;

@@ -1,0 +1,118 @@
+//! From the manifest's range policy to what the planner works from.
+
+use super::explicit::refuse;
+use super::parse::parse_value;
+use super::plan::{MAX_UNITS, PLACE, Split, StatedRange, unsupported};
+use crate::codes::Code;
+use crate::manifest::{BoundaryText, BoundaryType, Bounds, RangeCount, RangePolicy};
+use crate::refusal::Refusal;
+use crate::schema::{Column, LogicalType};
+use crate::value::Value;
+
+/// What the source said about the range column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyFacts {
+    /// The smallest and the largest key that is neither NULL, NaN nor infinite; `None` if there is none.
+    pub extent: Option<(Value, Value)>,
+    /// How many rows the table has, exactly or by estimate; used only to choose the number of ranges.
+    pub rows: Option<u64>,
+}
+
+/// How the policy cuts that column.
+///
+/// # Errors
+/// `unsupported_boundary_type` if the policy names another family than the column's type has; `range_invalid` if a
+/// bound is not exactly a value of that type.
+pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Result<Split, Refusal> {
+    if !is_of(policy.boundary_type, &column.ty) {
+        let text = format!(
+            "\"{}\" is {}, not {}",
+            column.name, column.ty, policy.boundary_type
+        );
+        return Err(Refusal::new(Code::UnsupportedBoundaryType, text)
+            .at(format!("{PLACE}.planner.boundary_type"))
+            .fix("Set boundary_type to auto."));
+    }
+    let units = match policy.count {
+        RangeCount::Fixed(units) => units,
+        RangeCount::TargetRows { rows, max } => wanted(rows, max, facts.rows),
+    };
+    let parse = |text: &BoundaryText| match parse_value(&column.ty, &text.0) {
+        Err(refusal) if refusal.code == Code::UnsupportedBoundaryType => {
+            Err(unsupported(&column.name, &column.ty))
+        }
+        parsed => parsed,
+    };
+    match &policy.bounds {
+        Bounds::Auto => Ok(Split::Auto {
+            extent: facts.extent.clone(),
+            units,
+        }),
+        Bounds::Between { lower, upper } => {
+            let lower =
+                parse(lower).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.lower")))?;
+            let upper =
+                parse(upper).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.upper")))?;
+            Ok(Split::Between {
+                lower,
+                upper,
+                units,
+                role: policy.bounds_role,
+            })
+        }
+        Bounds::Explicit { ranges, null } => {
+            let stated = (1..).zip(ranges).map(|(number, range)| {
+                let value = |text: &Option<BoundaryText>, which: &str| {
+                    text.as_ref()
+                        .map(parse)
+                        .transpose()
+                        .map_err(|refusal| match refusal.code {
+                            Code::RangeInvalid => {
+                                let what = format!(
+                                    "has a {which} bound that is not exactly a value of type {}",
+                                    column.ty
+                                );
+                                refuse(number, &what, refusal.fix.as_deref().unwrap_or_default())
+                            }
+                            _ => refusal,
+                        })
+                };
+                Ok(StatedRange {
+                    lower: value(&range.lower, "lower")?,
+                    upper: value(&range.upper, "upper")?,
+                    include_lower: range.include_lower,
+                    include_upper: range.include_upper,
+                })
+            });
+            let ranges = stated.collect::<Result<_, Refusal>>()?;
+            Ok(Split::Explicit {
+                ranges,
+                gaps: policy.gap_policy,
+                null: *null,
+            })
+        }
+    }
+}
+
+/// As many ranges as hold about `per_range` rows each; the most that are allowed if the rows are not counted.
+fn wanted(per_range: u64, max: u32, rows: Option<u64>) -> u32 {
+    let max = max.clamp(1, MAX_UNITS);
+    let Some(rows) = rows else { return max };
+    u32::try_from(rows.div_ceil(per_range.max(1)))
+        .unwrap_or(max)
+        .clamp(1, max)
+}
+
+fn is_of(family: BoundaryType, ty: &LogicalType) -> bool {
+    let integer = matches!(ty, LogicalType::Int { .. } | LogicalType::UInt { .. });
+    let decimal = matches!(ty, LogicalType::Decimal { .. });
+    match family {
+        BoundaryType::Auto => true,
+        BoundaryType::Numeric => integer || decimal,
+        BoundaryType::Integer => integer,
+        BoundaryType::Decimal => decimal,
+        BoundaryType::Date => matches!(ty, LogicalType::Date),
+        BoundaryType::Timestamp => matches!(ty, LogicalType::Timestamp { .. }),
+        BoundaryType::Rowversion | BoundaryType::Uniqueidentifier | BoundaryType::Text => false,
+    }
+}
