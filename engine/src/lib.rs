@@ -5,4 +5,9 @@
 
 pub mod codes;
 pub mod manifest;
+pub mod profile;
 pub mod ranges;
+pub mod refusal;
+pub mod run;
+pub mod schema;
+pub mod value;
