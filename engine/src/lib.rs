@@ -5,6 +5,8 @@
 
 pub mod codes;
 pub mod manifest;
+pub mod plan;
+pub mod ports;
 pub mod profile;
 pub mod ranges;
 pub mod refusal;

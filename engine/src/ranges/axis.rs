@@ -36,83 +36,45 @@ impl Axis {
     /// decimals of more than 38 digits do not fit `i128`.
     pub(super) fn of(ty: &LogicalType) -> Option<Self> {
         let (kind, lowest, highest) = match *ty {
-            LogicalType::Int {
-                bits: bits @ 1..=64,
-            } => {
+            LogicalType::Int { bits: bits @ 1..=64 } => {
                 let half = 1i128 << (bits - 1);
                 (Kind::Int, -half, half - 1)
             }
-            LogicalType::UInt {
-                bits: bits @ 1..=64,
-            } => (Kind::Int, 0, (1i128 << bits) - 1),
-            LogicalType::Decimal {
-                precision: precision @ 1..=38,
-                scale,
-            } => {
+            LogicalType::UInt { bits: bits @ 1..=64 } => (Kind::Int, 0, (1i128 << bits) - 1),
+            LogicalType::Decimal { precision: precision @ 1..=38, scale } => {
                 let limit = 10i128.pow(u32::from(precision)) - 1;
                 (Kind::Decimal { scale }, -limit, limit)
             }
             LogicalType::Date => (Kind::Date, i128::from(FIRST_DAY), i128::from(LAST_DAY)),
-            LogicalType::Timestamp {
-                digits: digits @ 0..=9,
-                ..
-            } => {
+            LogicalType::Timestamp { digits: digits @ 0..=9, .. } => {
                 let per_day = SECONDS_PER_DAY * 10i128.pow(u32::from(digits));
                 let lowest = i128::from(FIRST_DAY) * per_day;
-                (
-                    Kind::Ticks { digits },
-                    lowest,
-                    (i128::from(LAST_DAY) + 1) * per_day - 1,
-                )
+                (Kind::Ticks { digits }, lowest, (i128::from(LAST_DAY) + 1) * per_day - 1)
             }
             _ => return None,
         };
-        Some(Self {
-            kind,
-            lowest,
-            highest,
-        })
+        Some(Self { kind, lowest, highest })
     }
 
     /// Where that value lies; `None` if it is not exactly a value of the type.
     pub(super) fn position(&self, value: &Value) -> Option<i128> {
         let position = match (self.kind, value) {
             (Kind::Int, Value::Int(v)) => *v,
-            (
-                Kind::Decimal { scale },
-                Value::Decimal {
-                    unscaled,
-                    scale: from,
-                },
-            ) => rescale(*unscaled, *from, scale)?,
+            (Kind::Decimal { scale }, Value::Decimal { unscaled, scale: from }) => rescale(*unscaled, *from, scale)?,
             (Kind::Date, Value::Date(days)) => i128::from(*days),
-            (
-                Kind::Ticks { digits },
-                Value::Ticks {
-                    ticks,
-                    digits: from,
-                },
-            ) => rescale(*ticks, *from, digits)?,
+            (Kind::Ticks { digits }, Value::Ticks { ticks, digits: from }) => rescale(*ticks, *from, digits)?,
             _ => return None,
         };
-        (self.lowest..=self.highest)
-            .contains(&position)
-            .then_some(position)
+        (self.lowest..=self.highest).contains(&position).then_some(position)
     }
 
     /// The value at a position that lies on the line.
     pub(super) fn value(&self, position: i128) -> Value {
         match self.kind {
             Kind::Int => Value::Int(position),
-            Kind::Decimal { scale } => Value::Decimal {
-                unscaled: position,
-                scale,
-            },
+            Kind::Decimal { scale } => Value::Decimal { unscaled: position, scale },
             Kind::Date => Value::Date(i32::try_from(position).unwrap_or(LAST_DAY)),
-            Kind::Ticks { digits } => Value::Ticks {
-                ticks: position,
-                digits,
-            },
+            Kind::Ticks { digits } => Value::Ticks { ticks: position, digits },
         }
     }
 }
@@ -120,9 +82,5 @@ impl Axis {
 /// The same number with another count of fractional digits; `None` unless it stays exact.
 fn rescale(unscaled: i128, from: u8, to: u8) -> Option<i128> {
     let factor = 10i128.checked_pow(u32::from(from.abs_diff(to)))?;
-    if from <= to {
-        unscaled.checked_mul(factor)
-    } else {
-        (unscaled % factor == 0).then(|| unscaled / factor)
-    }
+    if from <= to { unscaled.checked_mul(factor) } else { (unscaled % factor == 0).then(|| unscaled / factor) }
 }

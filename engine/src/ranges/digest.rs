@@ -24,9 +24,7 @@ fn update(hasher: &mut blake3::Hasher, value: &Value) {
     match value {
         Value::Bool(v) => hasher.update(&[1, u8::from(*v)]),
         Value::Int(v) => hasher.update(&[2]).update(&v.to_le_bytes()),
-        Value::Decimal { unscaled, scale } => {
-            hasher.update(&[3, *scale]).update(&unscaled.to_le_bytes())
-        }
+        Value::Decimal { unscaled, scale } => hasher.update(&[3, *scale]).update(&unscaled.to_le_bytes()),
         Value::Float(v) => hasher.update(&[4]).update(&v.to_le_bytes()),
         Value::Date(v) => hasher.update(&[5]).update(&v.to_le_bytes()),
         Value::Ticks { ticks, digits } => hasher.update(&[6, *digits]).update(&ticks.to_le_bytes()),

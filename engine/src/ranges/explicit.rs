@@ -23,11 +23,7 @@ pub(super) fn stated_intervals(
         let start = position(axis, lower, !range.include_lower, number, "lower")?;
         let end = position(axis, upper, range.include_upper, number, "upper")?;
         if matches!((start, end), (Some(start), Some(end)) if start >= end) {
-            return Err(refuse(
-                number,
-                "holds no value",
-                "State a lower bound below the upper bound.",
-            ));
+            return Err(refuse(number, "holds no value", "State a lower bound below the upper bound."));
         }
         match (previous, start) {
             (None, _) => {}
@@ -43,19 +39,14 @@ pub(super) fn stated_intervals(
             }
         }
         previous = Some(end);
-        intervals.push((
-            bound(axis, lower, range.include_lower),
-            bound(axis, upper, range.include_upper),
-        ));
+        intervals.push((bound(axis, lower, range.include_lower), bound(axis, upper, range.include_upper)));
     }
     Ok(intervals)
 }
 
 /// `number` counts the intervals from 1; a NULL bucket in the manifest's list is not counted.
 pub(super) fn refuse(number: usize, what: &str, fix: &str) -> Refusal {
-    Refusal::new(Code::RangeInvalid, format!("interval {number} {what}"))
-        .at(format!("{PLACE}.ranges"))
-        .fix(fix)
+    Refusal::new(Code::RangeInvalid, format!("interval {number} {what}")).at(format!("{PLACE}.ranges")).fix(fix)
 }
 
 /// The position of a bound, or of its neighbour above.
@@ -69,21 +60,14 @@ fn position(
     let Some(value) = value else { return Ok(None) };
     let Some(position) = axis.position(value) else {
         let what = format!("has a {which} bound that is not a value of the column's type");
-        return Err(refuse(
-            number,
-            &what,
-            "State a value that the column can hold exactly.",
-        ));
+        return Err(refuse(number, &what, "State a value that the column can hold exactly."));
     };
     Ok(Some(position + i128::from(next)))
 }
 
 /// The bound in the column's own form (decimal scale, fractional digits), so that it compares with its keys.
 fn bound(axis: &Axis, value: Option<&Value>, inclusive: bool) -> Bound {
-    match value
-        .and_then(|value| axis.position(value))
-        .map(|position| axis.value(position))
-    {
+    match value.and_then(|value| axis.position(value)).map(|position| axis.value(position)) {
         None => Bound::Open,
         Some(value) if inclusive => Bound::Inclusive(value),
         Some(value) => Bound::Exclusive(value),

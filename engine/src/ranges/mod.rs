@@ -80,9 +80,7 @@ impl UnitRange {
         match (&self.scope, key) {
             (Scope::WholeTable, _) | (Scope::Null, None) => true,
             (Scope::Null, Some(_)) | (Scope::Interval { .. }, None) => false,
-            (Scope::Interval { lower, upper }, Some(key)) => {
-                lower.admits_above(key) && upper.admits_below(key)
-            }
+            (Scope::Interval { lower, upper }, Some(key)) => lower.admits_above(key) && upper.admits_below(key),
         }
     }
 }

@@ -23,9 +23,7 @@ pub fn parse_value(ty: &LogicalType, text: &str) -> Result<Value, Refusal> {
         return Err(unsupported("the partition column", ty));
     };
     let value = match *ty {
-        LogicalType::Decimal { scale, .. } => {
-            number(text, scale).map(|unscaled| Value::Decimal { unscaled, scale })
-        }
+        LogicalType::Decimal { scale, .. } => number(text, scale).map(|unscaled| Value::Decimal { unscaled, scale }),
         LogicalType::Date => date(text).and_then(days).map(Value::Date),
         LogicalType::Timestamp { digits, utc } => timestamp(text, digits, utc),
         _ => number(text, 0).map(Value::Int),
@@ -64,11 +62,7 @@ fn number(text: &str, scale: u8) -> Option<i128> {
     for digit in whole.bytes().chain(fraction) {
         let digit = i128::from(char::from(digit).to_digit(10)?);
         total = total.checked_mul(10)?;
-        total = if negative {
-            total.checked_sub(digit)?
-        } else {
-            total.checked_add(digit)?
-        };
+        total = if negative { total.checked_sub(digit)? } else { total.checked_add(digit)? };
     }
     Some(total)
 }
@@ -77,10 +71,7 @@ fn number(text: &str, scale: u8) -> Option<i128> {
 fn fraction(part: &str, scale: u8) -> Option<impl Iterator<Item = u8>> {
     let scale = usize::from(scale);
     let exact = part.bytes().skip(scale).all(|digit| digit == b'0');
-    let digits = part
-        .bytes()
-        .take(scale)
-        .chain(std::iter::repeat_n(b'0', scale.saturating_sub(part.len())));
+    let digits = part.bytes().take(scale).chain(std::iter::repeat_n(b'0', scale.saturating_sub(part.len())));
     exact.then_some(digits)
 }
 
@@ -107,9 +98,7 @@ fn timestamp(text: &str, precision: u8, utc: bool) -> Option<Value> {
     let mut seconds = i128::from(days) * 86_400 - zone;
     let mut part = 0;
     if let Some(clock) = time.strip_prefix([' ', 'T']) {
-        let (clock, digits) = clock
-            .split_once('.')
-            .map_or((clock, None), |(clock, digits)| (clock, Some(digits)));
+        let (clock, digits) = clock.split_once('.').map_or((clock, None), |(clock, digits)| (clock, Some(digits)));
         seconds += seconds_of_day(clock)?;
         if let Some(digits) = digits {
             part = number(&format!("0.{digits}"), precision)?;
@@ -118,10 +107,7 @@ fn timestamp(text: &str, precision: u8, utc: bool) -> Option<Value> {
         return None;
     }
     let ticks = seconds * 10i128.checked_pow(u32::from(precision))? + part;
-    Some(Value::Ticks {
-        ticks,
-        digits: precision,
-    })
+    Some(Value::Ticks { ticks, digits: precision })
 }
 
 /// `HH:MM:SS`. There is no second 60: no type here can hold it.
@@ -132,8 +118,7 @@ fn seconds_of_day(clock: &str) -> Option<i128> {
     }
     let (hour, minute) = (digits(clock.get(0..2)?)?, digits(clock.get(3..5)?)?);
     let second = digits(clock.get(6..8)?)?;
-    (hour < 24 && minute < 60 && second < 60)
-        .then(|| i128::from(hour * 3600 + minute * 60 + second))
+    (hour < 24 && minute < 60 && second < 60).then(|| i128::from(hour * 3600 + minute * 60 + second))
 }
 
 /// What is before the zone, and the zone in seconds east of UTC.

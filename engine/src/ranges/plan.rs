@@ -81,77 +81,36 @@ pub fn check_boundary_type(column: &Column, units: u32) -> Result<(), Refusal> {
 /// `unsupported_boundary_type`, `range_invalid`, `manifest_invalid_value` (the number of units), and
 /// `source_value_type_mismatch` if a reported extreme is not a value of the column's type.
 pub fn plan_ranges(column: Option<&Column>, split: &Split) -> Result<Vec<UnitRange>, Refusal> {
-    let whole = || {
-        Ok(vec![UnitRange {
-            ordinal: 0,
-            scope: Scope::WholeTable,
-        }])
-    };
+    let whole = || Ok(vec![UnitRange { ordinal: 0, scope: Scope::WholeTable }]);
     let Some(column) = column else { return whole() };
     let units = units(split)?;
     check_boundary_type(column, units)?;
     let intervals = match (split, Axis::of(&column.ty)) {
-        (
-            Split::Auto { .. }
-            | Split::Between {
-                role: BoundsRole::Stride,
-                ..
-            },
-            _,
-        ) if units == 1 => return whole(),
+        (Split::Auto { .. } | Split::Between { role: BoundsRole::Stride, .. }, _) if units == 1 => return whole(),
         (_, None) => return Err(unsupported(&column.name, &column.ty)),
-        (Split::Explicit { ranges, gaps, .. }, Some(axis)) => {
-            stated_intervals(&axis, ranges, *gaps)?
-        }
+        (Split::Explicit { ranges, gaps, .. }, Some(axis)) => stated_intervals(&axis, ranges, *gaps)?,
         (Split::Auto { extent: None, .. }, Some(_)) => vec![(Bound::Open, Bound::Open)],
-        (
-            Split::Auto {
-                extent: Some((min, max)),
-                ..
-            },
-            Some(axis),
-        ) => {
+        (Split::Auto { extent: Some((min, max)), .. }, Some(axis)) => {
             let (min, max) = (reported(&axis, min, column)?, reported(&axis, max, column)?);
             if min > max {
-                let text = format!(
-                    "the source's smallest \"{}\" sorts above its largest",
-                    column.name
-                );
+                let text = format!("the source's smallest \"{}\" sorts above its largest", column.name);
                 return Err(Refusal::new(Code::RangeInvalid, text).at(format!("{PLACE}.bounds")));
             }
             cut(&axis, min, max, units, BoundsRole::Stride)
         }
-        (
-            Split::Between {
-                lower, upper, role, ..
-            },
-            Some(axis),
-        ) => {
-            let (lower, upper) = (
-                stated(&axis, lower, column, "lower")?,
-                stated(&axis, upper, column, "upper")?,
-            );
+        (Split::Between { lower, upper, role, .. }, Some(axis)) => {
+            let (lower, upper) = (stated(&axis, lower, column, "lower")?, stated(&axis, upper, column, "upper")?);
             if lower > upper {
-                let found = Refusal::new(
-                    Code::RangeInvalid,
-                    "the lower bound is above the upper bound",
-                );
-                return Err(found
-                    .at(format!("{PLACE}.bounds"))
-                    .fix("Swap lower and upper."));
+                let found = Refusal::new(Code::RangeInvalid, "the lower bound is above the upper bound");
+                return Err(found.at(format!("{PLACE}.bounds")).fix("Swap lower and upper."));
             }
             cut(&axis, lower, upper, units, *role)
         }
     };
     let null = column.nullable || matches!(split, Split::Explicit { null: true, .. });
-    let scopes = intervals
-        .into_iter()
-        .map(|(lower, upper)| Scope::Interval { lower, upper });
+    let scopes = intervals.into_iter().map(|(lower, upper)| Scope::Interval { lower, upper });
     let scopes = scopes.chain(null.then_some(Scope::Null));
-    Ok((0..)
-        .zip(scopes)
-        .map(|(ordinal, scope)| UnitRange { ordinal, scope })
-        .collect())
+    Ok((0..).zip(scopes).map(|(ordinal, scope)| UnitRange { ordinal, scope }).collect())
 }
 
 /// The number of intervals asked for, within the limits.
@@ -163,17 +122,10 @@ fn units(split: &Split) -> Result<u32, Refusal> {
     if (1..=MAX_UNITS).contains(&units) {
         return Ok(units);
     }
-    let place = if matches!(split, Split::Explicit { .. }) {
-        "ranges"
-    } else {
-        "num_partitions"
-    };
-    Err(Refusal::new(
-        Code::ManifestInvalidValue,
-        format!("a plan has 1 to {MAX_UNITS} ranges"),
-    )
-    .at(format!("{PLACE}.{place}"))
-    .fix("State a number within those limits."))
+    let place = if matches!(split, Split::Explicit { .. }) { "ranges" } else { "num_partitions" };
+    Err(Refusal::new(Code::ManifestInvalidValue, format!("a plan has 1 to {MAX_UNITS} ranges"))
+        .at(format!("{PLACE}.{place}"))
+        .fix("State a number within those limits."))
 }
 
 /// Cuts `low..=high` into at most `units` intervals of equal width (± 1); the ends are open, or closed if they filter.
@@ -187,17 +139,10 @@ fn cut(axis: &Axis, low: i128, high: i128, units: u32, role: BoundsRole) -> Vec<
     let cuts: Vec<Value> = (1..count).map(|k| axis.value(at(k))).collect();
     let (first, last) = match role {
         BoundsRole::Stride => (Bound::Open, Bound::Open),
-        BoundsRole::Filter => (
-            Bound::Inclusive(axis.value(low)),
-            Bound::Inclusive(axis.value(high)),
-        ),
+        BoundsRole::Filter => (Bound::Inclusive(axis.value(low)), Bound::Inclusive(axis.value(high))),
     };
     let lowers = std::iter::once(first).chain(cuts.iter().cloned().map(Bound::Inclusive));
-    let uppers = cuts
-        .iter()
-        .cloned()
-        .map(Bound::Exclusive)
-        .chain(std::iter::once(last));
+    let uppers = cuts.iter().cloned().map(Bound::Exclusive).chain(std::iter::once(last));
     lowers.zip(uppers).collect()
 }
 
@@ -212,20 +157,14 @@ fn reported(axis: &Axis, value: &Value, column: &Column) -> Result<i128, Refusal
 
 fn stated(axis: &Axis, value: &Value, column: &Column, which: &str) -> Result<i128, Refusal> {
     axis.position(value).ok_or_else(|| {
-        Refusal::new(
-            Code::RangeInvalid,
-            format!("the {which} bound is not a value of type {}", column.ty),
-        )
-        .at(format!("{PLACE}.bounds.{which}"))
-        .fix("State a value that the column can hold exactly.")
+        Refusal::new(Code::RangeInvalid, format!("the {which} bound is not a value of type {}", column.ty))
+            .at(format!("{PLACE}.bounds.{which}"))
+            .fix("State a value that the column can hold exactly.")
     })
 }
 
 pub(super) fn unsupported(name: &str, ty: &LogicalType) -> Refusal {
-    Refusal::new(
-        Code::UnsupportedBoundaryType,
-        format!("\"{name}\" is {ty}, which cannot be split into ranges"),
-    )
-    .at(format!("{PLACE}.column"))
-    .fix("Split by an integer, decimal, date or timestamp column, or set num_partitions to 1.")
+    Refusal::new(Code::UnsupportedBoundaryType, format!("\"{name}\" is {ty}, which cannot be split into ranges"))
+        .at(format!("{PLACE}.column"))
+        .fix("Split by an integer, decimal, date or timestamp column, or set num_partitions to 1.")
 }

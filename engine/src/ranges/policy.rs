@@ -25,10 +25,7 @@ pub struct KeyFacts {
 /// bound is not exactly a value of that type.
 pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Result<Split, Refusal> {
     if !is_of(policy.boundary_type, &column.ty) {
-        let text = format!(
-            "\"{}\" is {}, not {}",
-            column.name, column.ty, policy.boundary_type
-        );
+        let text = format!("\"{}\" is {}, not {}", column.name, column.ty, policy.boundary_type);
         return Err(Refusal::new(Code::UnsupportedBoundaryType, text)
             .at(format!("{PLACE}.planner.boundary_type"))
             .fix("Set boundary_type to auto."));
@@ -38,44 +35,26 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
         RangeCount::TargetRows { rows, max } => wanted(rows, max, facts.rows),
     };
     let parse = |text: &BoundaryText| match parse_value(&column.ty, &text.0) {
-        Err(refusal) if refusal.code == Code::UnsupportedBoundaryType => {
-            Err(unsupported(&column.name, &column.ty))
-        }
+        Err(refusal) if refusal.code == Code::UnsupportedBoundaryType => Err(unsupported(&column.name, &column.ty)),
         parsed => parsed,
     };
     match &policy.bounds {
-        Bounds::Auto => Ok(Split::Auto {
-            extent: facts.extent.clone(),
-            units,
-        }),
+        Bounds::Auto => Ok(Split::Auto { extent: facts.extent.clone(), units }),
         Bounds::Between { lower, upper } => {
-            let lower =
-                parse(lower).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.lower")))?;
-            let upper =
-                parse(upper).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.upper")))?;
-            Ok(Split::Between {
-                lower,
-                upper,
-                units,
-                role: policy.bounds_role,
-            })
+            let lower = parse(lower).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.lower")))?;
+            let upper = parse(upper).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.upper")))?;
+            Ok(Split::Between { lower, upper, units, role: policy.bounds_role })
         }
         Bounds::Explicit { ranges, null } => {
             let stated = (1..).zip(ranges).map(|(number, range)| {
                 let value = |text: &Option<BoundaryText>, which: &str| {
-                    text.as_ref()
-                        .map(parse)
-                        .transpose()
-                        .map_err(|refusal| match refusal.code {
-                            Code::RangeInvalid => {
-                                let what = format!(
-                                    "has a {which} bound that is not exactly a value of type {}",
-                                    column.ty
-                                );
-                                refuse(number, &what, refusal.fix.as_deref().unwrap_or_default())
-                            }
-                            _ => refusal,
-                        })
+                    text.as_ref().map(parse).transpose().map_err(|refusal| match refusal.code {
+                        Code::RangeInvalid => {
+                            let what = format!("has a {which} bound that is not exactly a value of type {}", column.ty);
+                            refuse(number, &what, refusal.fix.as_deref().unwrap_or_default())
+                        }
+                        _ => refusal,
+                    })
                 };
                 Ok(StatedRange {
                     lower: value(&range.lower, "lower")?,
@@ -85,11 +64,7 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
                 })
             });
             let ranges = stated.collect::<Result<_, Refusal>>()?;
-            Ok(Split::Explicit {
-                ranges,
-                gaps: policy.gap_policy,
-                null: *null,
-            })
+            Ok(Split::Explicit { ranges, gaps: policy.gap_policy, null: *null })
         }
     }
 }
@@ -98,9 +73,7 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
 fn wanted(per_range: u64, max: u32, rows: Option<u64>) -> u32 {
     let max = max.clamp(1, MAX_UNITS);
     let Some(rows) = rows else { return max };
-    u32::try_from(rows.div_ceil(per_range.max(1)))
-        .unwrap_or(max)
-        .clamp(1, max)
+    u32::try_from(rows.div_ceil(per_range.max(1))).unwrap_or(max).clamp(1, max)
 }
 
 fn is_of(family: BoundaryType, ty: &LogicalType) -> bool {

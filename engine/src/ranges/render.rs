@@ -34,17 +34,11 @@ fn decimal(unscaled: i128, scale: u8) -> String {
     let sign = if unscaled < 0 { "-" } else { "" };
     let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
     let (whole, part) = digits.split_at(digits.len() - scale);
-    if scale == 0 {
-        format!("{sign}{whole}")
-    } else {
-        format!("{sign}{whole}.{part}")
-    }
+    if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part}") }
 }
 
 fn date(days: i128) -> String {
-    let day = i64::try_from(days)
-        .ok()
-        .and_then(|days| Span::new().try_days(days).ok());
+    let day = i64::try_from(days).ok().and_then(|days| Span::new().try_days(days).ok());
     match day.and_then(|span| civil::date(1970, 1, 1).checked_add(span).ok()) {
         Some(date) => date.to_string(),
         None => format!("day {days} of 1970"),
@@ -57,12 +51,7 @@ fn ticks_text(ty: &LogicalType, ticks: i128, digits: u8) -> String {
     };
     let (second, part) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
     let (day, second) = (second.div_euclid(86_400), second.rem_euclid(86_400));
-    let mut text = format!(
-        "{:02}:{:02}:{:02}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    );
+    let mut text = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
     if digits > 0 {
         // Writing to a String cannot fail.
         let _ = write!(text, ".{part:0>width$}", width = usize::from(digits));
@@ -75,10 +64,8 @@ fn ticks_text(ty: &LogicalType, ticks: i128, digits: u8) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

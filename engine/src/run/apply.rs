@@ -190,9 +190,10 @@ impl Run {
         // The process that held the source state is gone. Whether the state is, a probe must say, unless every unit was
         // already read from it.
         if matches!(self.state, State::Planned | State::Reading)
-            && let Some(authority) = self.authority.take() {
-                self.doubt_authority(authority);
-            }
+            && let Some(authority) = self.authority.take()
+        {
+            self.doubt_authority(authority);
+        }
         Ok(())
     }
 
@@ -328,10 +329,9 @@ impl Run {
                 self.authority_lost |= progress;
             }
             Effect::Read { unit, .. } => self.units[*unit as usize].chunks.clear(),
-            Effect::Stage { unit, staging }
-                if self.staging.get(unit).is_some_and(|s| s.name == *staging) => {
-                    self.staging.remove(unit);
-                }
+            Effect::Stage { unit, staging } if self.staging.get(unit).is_some_and(|s| s.name == *staging) => {
+                self.staging.remove(unit);
+            }
             Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost => self.object_lost = true,
             _ => {}
         }

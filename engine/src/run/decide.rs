@@ -8,19 +8,7 @@ use super::gates;
 use super::run::{Fate, Run, Scope};
 use super::state::State;
 use crate::codes::Code;
-
-/// What to do when the source state is gone before every unit was read from it.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum OnAuthorityLost {
-    /// Start a new attempt that reads everything again from a new source state.
-    #[default]
-    Reread,
-    /// Fail the attempt with `consistency_authority_lost`.
-    Stop,
-}
+use crate::manifest::OnAuthorityLost;
 
 /// The limits a run works under. They may change between releases and resumes; old journals still fold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

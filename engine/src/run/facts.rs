@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
+use crate::manifest::Fidelity;
+pub use crate::manifest::StagingTopology as Topology;
 
 /// A unit of work: one planned range, by its ordinal.
 pub type UnitId = u32;
@@ -10,16 +12,6 @@ pub type UnitId = u32;
 /// Identifies one effect of a run. Keys are handed out in the order of intents and never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key(pub u32);
-
-/// Where units are loaded before publication.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Topology {
-    /// One staging place per run; units are loaded one after another.
-    SharedPerRun,
-    /// One staging place per unit; units may be loaded in parallel.
-    PerPartition,
-}
 
 /// What a doubtful load leaves behind, as the sink promises it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,23 +97,6 @@ pub struct PlanFacts {
     pub objects_after_failure: Retention,
     /// The whole plan as canonical JSON.
     pub document: String,
-}
-
-/// How much of what staging holds is compared with what was read.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Fidelity {
-    /// Nothing; evidence says so.
-    Off,
-    /// Row counts per unit.
-    Counts,
-    /// Counts, and per column NULLs, minimum and maximum.
-    Columns,
-    /// All of that, and the order-independent checksum over whole rows.
-    #[default]
-    Rows,
 }
 
 /// Why an effect did not happen, or why it is not known whether it did.

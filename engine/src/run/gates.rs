@@ -1,8 +1,9 @@
 //! Whether what staging holds may be published: the gates' results and the comparison with what was read.
 
-use super::facts::{Fidelity, Why};
+use super::facts::Why;
 use super::run::Run;
 use crate::codes::Code;
+use crate::manifest::Fidelity;
 use crate::profile::UnitProfile;
 
 /// Why the run's staging may not be published, if there is a reason; `None` while nothing was checked.

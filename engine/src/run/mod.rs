@@ -21,7 +21,7 @@ pub mod run;
 pub mod state;
 
 pub use apply::{Illegal, apply};
-pub use decide::{Action, Draft, Ending, OnAuthorityLost, Policy, decide, ending};
+pub use decide::{Action, Draft, Ending, Policy, decide, ending};
 pub use effect::{Effect, EffectKind, Outcome, OwnedKind, Receipt, Seen};
 pub use event::{Event, EventKind};
 pub use facts::{Key, PlanFacts, UnitId, Why};

@@ -15,12 +15,7 @@ use crate::value::Value;
 const I64: LogicalType = LogicalType::Int { bits: 64 };
 
 fn column(ty: LogicalType, nullable: bool) -> Column {
-    Column {
-        name: "k".into(),
-        ty,
-        nullable,
-        declared: String::new(),
-    }
+    Column { name: "k".into(), ty, nullable, declared: String::new() }
 }
 
 fn plan(column: &Column, split: Split) -> Result<Vec<UnitRange>, Refusal> {

@@ -13,30 +13,17 @@ fn typed() -> impl Strategy<Value = (LogicalType, [Value; 3])> {
         let half = 1i128 << (bits - 1);
         values(LogicalType::Int { bits }, -half..half, Value::Int)
     });
-    let unsigned = bits()
-        .prop_flat_map(|bits| values(LogicalType::UInt { bits }, 0..1i128 << bits, Value::Int));
-    let decimals = (1u8..=38)
-        .prop_flat_map(|p| (Just(p), 0..=p))
-        .prop_flat_map(|(precision, scale)| {
-            let limit = 10i128.pow(precision.into());
-            let wrap = move |unscaled| Value::Decimal { unscaled, scale };
-            values(
-                LogicalType::Decimal { precision, scale },
-                1 - limit..limit,
-                wrap,
-            )
-        });
-    let dates = values(LogicalType::Date, -719_162..2_932_897, |day| {
-        Value::Date(day as i32)
+    let unsigned = bits().prop_flat_map(|bits| values(LogicalType::UInt { bits }, 0..1i128 << bits, Value::Int));
+    let decimals = (1u8..=38).prop_flat_map(|p| (Just(p), 0..=p)).prop_flat_map(|(precision, scale)| {
+        let limit = 10i128.pow(precision.into());
+        let wrap = move |unscaled| Value::Decimal { unscaled, scale };
+        values(LogicalType::Decimal { precision, scale }, 1 - limit..limit, wrap)
     });
+    let dates = values(LogicalType::Date, -719_162..2_932_897, |day| Value::Date(day as i32));
     let times = (0u8..=9, any::<bool>()).prop_flat_map(|(digits, utc)| {
         let day = 86_400 * 10i128.pow(digits.into());
         let wrap = move |ticks| Value::Ticks { ticks, digits };
-        values(
-            LogicalType::Timestamp { digits, utc },
-            -719_162 * day..2_932_897 * day,
-            wrap,
-        )
+        values(LogicalType::Timestamp { digits, utc }, -719_162 * day..2_932_897 * day, wrap)
     });
     prop_oneof![ints, unsigned, decimals, dates, times]
 }

@@ -10,27 +10,16 @@ fn digests_differ_by_key_kind_type_and_value() {
             Value::Int(1),
             Value::Int(2),
             Value::Date(1),
-            Value::Decimal {
-                unscaled: 1,
-                scale: 0,
-            },
-            Value::Decimal {
-                unscaled: 1,
-                scale: 1,
-            },
-            Value::Ticks {
-                ticks: 1,
-                digits: 0,
-            },
+            Value::Decimal { unscaled: 1, scale: 0 },
+            Value::Decimal { unscaled: 1, scale: 1 },
+            Value::Ticks { ticks: 1, digits: 0 },
             Value::Text("1".into()),
             Value::Bytes(b"1".to_vec()),
         ]
     };
     let mut seen = BTreeSet::new();
     for key in [[0u8; 32], [1u8; 32]] {
-        let bounds = values()
-            .into_iter()
-            .flat_map(|v| [Bound::Inclusive(v.clone()), Bound::Exclusive(v)]);
+        let bounds = values().into_iter().flat_map(|v| [Bound::Inclusive(v.clone()), Bound::Exclusive(v)]);
         for bound in bounds.chain([Bound::Open]) {
             let digest = boundary_digest(&key, &bound);
             assert_eq!(digest, boundary_digest(&key, &bound));
