@@ -3,6 +3,7 @@
 //! Invariant: nothing here does IO, reads a clock, draws randomness, spawns a thread or depends on an async
 //! runtime; no map here has a random iteration order. The same log gives the same run, everywhere.
 
+pub mod canonical;
 pub mod codes;
 pub mod manifest;
 pub mod plan;
