@@ -70,8 +70,8 @@ pub trait Source {
     /// Its reader.
     type Reader: UnitReader<Body = Self::Body>;
 
-    /// Opens `sessions` sessions (and one for counting) on one state of the source, and checks that its schema is the
-    /// planned one. Earns [`Receipt::Opened`].
+    /// Opens `sessions` sessions (and one for counting) on one state of the source, in place of any that are open, and
+    /// checks that its schema is the planned one. Earns [`Receipt::Opened`].
     fn open(&self, sessions: u32) -> impl Future<Output = Outcome>;
 
     /// Whether the state of that identity is open in this process or can be opened again. `Ours` re-opens `sessions`
@@ -269,11 +269,12 @@ pub struct AppendError {
 
 /// The log of one run, held under one epoch.
 pub trait RunLog {
-    /// Appends events, in order, all or none, durable when it returns. Events of concurrent calls share one sync.
+    /// Appends events, in order, all or none, durable when it returns, each with the wall time `at` (Unix
+    /// milliseconds). Events of concurrent calls share one sync.
     ///
     /// # Errors
     /// If the runner was fenced, or durability cannot be shown.
-    fn append(&self, events: &[Event]) -> impl Future<Output = Result<(), AppendError>>;
+    fn append(&self, at: u64, events: &[Event]) -> impl Future<Output = Result<(), AppendError>>;
 }
 
 /// Wall time, for deadlines that must survive a process. Elapsed time is never computed from it.
@@ -300,6 +301,15 @@ pub trait Observer {
     fn progress(&self, unit: UnitId, rows: u64, bytes: u64);
 }
 
+/// Who may ask the runner to stop.
+pub trait Control {
+    /// Whether the runner was asked to stop.
+    fn stopping(&self) -> bool;
+
+    /// Returns once the runner is asked to stop.
+    fn stopped(&self) -> impl Future<Output = ()>;
+}
+
 /// All ports of one run.
 pub trait Ports {
     /// The bytes that travel.
@@ -320,6 +330,8 @@ pub trait Ports {
     type Entropy: Entropy;
     /// The watcher.
     type Observer: Observer;
+    /// The one who may ask to stop.
+    type Control: Control;
 
     /// The log.
     fn log(&self) -> &Self::Log;
@@ -337,4 +349,6 @@ pub trait Ports {
     fn entropy(&self) -> &Self::Entropy;
     /// The watcher.
     fn observer(&self) -> &Self::Observer;
+    /// The one who may ask to stop.
+    fn control(&self) -> &Self::Control;
 }

@@ -48,6 +48,7 @@ pub fn begin(event: &Event) -> Result<Run, Illegal> {
         claim: None,
         claim_standing: false,
         authority: None,
+        former: None,
         authority_lost: false,
         object_lost: false,
         counted: None,
@@ -201,6 +202,7 @@ impl Run {
         let open =
             OpenEffect { effect: Effect::Open, doubted: true, why: None, probes: 0, not_before: 0, last_seen: None };
         self.open.insert(authority.key, open);
+        self.former = Some(authority);
     }
 
     fn intend(&mut self, key: Key, effect: &Effect) -> Result<(), &'static str> {

@@ -161,6 +161,8 @@ pub struct Run {
     pub claim_standing: bool,
     /// The open source state.
     pub authority: Option<Authority>,
+    /// The source state that was open before a take-over, until a probe says whether it still is.
+    pub former: Option<Authority>,
     /// Set when the source state is gone before every unit was read from it.
     pub authority_lost: bool,
     /// Set when an object that a unit consists of is gone.
