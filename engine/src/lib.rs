@@ -3,8 +3,10 @@
 //! Invariant: nothing here does IO, reads a clock, draws randomness, spawns a thread or depends on an async
 //! runtime; no map here has a random iteration order. The same log gives the same run, everywhere.
 
+pub mod budget;
 pub mod canonical;
 pub mod codes;
+pub mod driver;
 pub mod manifest;
 pub mod plan;
 pub mod ports;
