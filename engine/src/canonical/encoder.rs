@@ -6,16 +6,18 @@ use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
 use super::{RowChecksum, tag};
 
-/// Rows up to this size are hashed in one piece; of a larger one no copy is kept.
-const INLINE_BYTES: usize = 64 * 1024;
+/// The bytes of a row that are kept before they are hashed. No cell of a fixed size is larger.
+const BUFFER_BYTES: usize = 16 * 1024;
 
 /// Encodes rows, hashes each and adds the hashes up.
 ///
 /// The caller gives every cell of the row in schema order through the method of its column's type: nothing here
-/// knows the schema. Memory is bounded by `INLINE_BYTES` plus 33 bytes per column, however large a cell is.
+/// knows the schema. Memory is fixed, however large a row is.
 #[derive(Debug)]
 pub struct RowEncoder {
-    buf: Vec<u8>,
+    /// The row's bytes that have not been hashed yet: the first `len`.
+    buf: Box<[u8]>,
+    len: usize,
     /// The hash of the row's first bytes, once they have left `buf`.
     begun: Option<SipHasher24>,
     checksum: RowChecksum,
@@ -23,7 +25,8 @@ pub struct RowEncoder {
 
 impl Default for RowEncoder {
     fn default() -> Self {
-        Self { buf: Vec::with_capacity(1024), begun: None, checksum: RowChecksum::default() }
+        let buf = vec![0; BUFFER_BYTES].into_boxed_slice();
+        Self { buf, len: 0, begun: None, checksum: RowChecksum::default() }
     }
 }
 
@@ -36,61 +39,61 @@ impl RowEncoder {
     /// A NULL of any type.
     #[inline]
     pub fn null(&mut self) {
-        self.buf.push(tag::NULL);
+        self.fixed(tag::NULL, []);
     }
 
     /// A boolean.
     #[inline]
     pub fn bool(&mut self, v: bool) {
-        self.buf.extend_from_slice(&[tag::BOOL, u8::from(v)]);
+        self.fixed(tag::BOOL, [u8::from(v)]);
     }
 
     /// A signed integer of any width.
     #[inline]
     pub fn int(&mut self, v: i64) {
-        self.fixed::<9>(tag::INT, &v.to_le_bytes());
+        self.fixed(tag::INT, v.to_le_bytes());
     }
 
     /// An unsigned integer of any width.
     #[inline]
     pub fn uint(&mut self, v: u64) {
-        self.fixed::<9>(tag::UINT, &v.to_le_bytes());
+        self.fixed(tag::UINT, v.to_le_bytes());
     }
 
     /// A `float32`, bit for bit.
     #[inline]
     pub fn float32(&mut self, v: f32) {
-        self.fixed::<5>(tag::FLOAT32, &v.to_bits().to_le_bytes());
+        self.fixed(tag::FLOAT32, v.to_bits().to_le_bytes());
     }
 
     /// A `float64`, bit for bit.
     #[inline]
     pub fn float64(&mut self, v: f64) {
-        self.fixed::<9>(tag::FLOAT64, &v.to_bits().to_le_bytes());
+        self.fixed(tag::FLOAT64, v.to_bits().to_le_bytes());
     }
 
     /// The unscaled value of a decimal of at most 38 digits, at the column's scale.
     #[inline]
     pub fn decimal(&mut self, unscaled: i128) {
-        self.fixed::<17>(tag::DECIMAL, &unscaled.to_le_bytes());
+        self.fixed(tag::DECIMAL, unscaled.to_le_bytes());
     }
 
     /// The unscaled value of a decimal of 39 to 76 digits, at the column's scale: 256 bits, little-endian.
     #[inline]
     pub fn wide_decimal(&mut self, unscaled: &[u8; 32]) {
-        self.fixed::<33>(tag::WIDE_DECIMAL, unscaled);
+        self.fixed(tag::WIDE_DECIMAL, *unscaled);
     }
 
     /// A date, in days since 1970-01-01.
     #[inline]
     pub fn date(&mut self, days: i32) {
-        self.fixed::<5>(tag::DATE, &days.to_le_bytes());
+        self.fixed(tag::DATE, days.to_le_bytes());
     }
 
     /// A time of day or timestamp, in ticks of the column's fractional digits.
     #[inline]
     pub fn ticks(&mut self, ticks: i64) {
-        self.fixed::<9>(tag::TICKS, &ticks.to_le_bytes());
+        self.fixed(tag::TICKS, ticks.to_le_bytes());
     }
 
     /// A text.
@@ -108,20 +111,21 @@ impl RowEncoder {
     /// A UUID, in RFC 4122 order.
     #[inline]
     pub fn uuid(&mut self, v: &[u8; 16]) {
-        self.fixed::<17>(tag::UUID, v);
+        self.fixed(tag::UUID, *v);
     }
 
     /// Ends the row: adds its hash to the checksum, and returns it.
     #[inline]
     pub fn finish_row(&mut self) -> u128 {
+        let row = self.buf.get(..self.len).unwrap_or_default();
         let hash = match self.begun.take() {
-            None => SipHasher24::new().hash(&self.buf),
+            None => SipHasher24::new().hash(row),
             Some(mut begun) => {
-                begun.write(&self.buf);
+                begun.write(row);
                 begun.finish128()
             }
         };
-        self.buf.clear();
+        self.len = 0;
         let hash = u128::from(hash);
         self.checksum.add(hash);
         hash
@@ -135,36 +139,48 @@ impl RowEncoder {
     /// The bytes of the row under way that have not been hashed yet.
     #[cfg(test)]
     pub(super) fn pending(&self) -> &[u8] {
-        &self.buf
+        &self.buf[..self.len]
     }
 
-    /// `N` is the length of tag and value together.
+    /// `N` is the length of the value.
     #[inline]
-    fn fixed<const N: usize>(&mut self, tag: u8, value: &[u8]) {
-        let mut cell = [tag; N];
-        cell[1..].copy_from_slice(value);
-        self.buf.extend_from_slice(&cell);
+    fn fixed<const N: usize>(&mut self, tag: u8, value: [u8; N]) {
+        match self.buf.get_mut(self.len..self.len + 1 + N) {
+            Some([first, rest @ ..]) => {
+                *first = tag;
+                rest.copy_from_slice(&value);
+                self.len += 1 + N;
+            }
+            _ => {
+                self.spill(&[tag]);
+                self.spill(&value);
+            }
+        }
     }
 
     #[inline]
     fn sized(&mut self, tag: u8, bytes: &[u8]) {
-        let short = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        self.fixed::<5>(tag, &short.to_le_bytes());
-        if self.buf.len() + bytes.len() <= INLINE_BYTES {
-            self.buf.extend_from_slice(bytes);
-        } else {
-            self.spill(short, bytes);
+        let Some(short) = u32::try_from(bytes.len()).ok().filter(|len| *len < u32::MAX) else {
+            self.fixed(tag, u32::MAX.to_le_bytes());
+            self.spill(&(bytes.len() as u64).to_le_bytes());
+            return self.spill(bytes);
+        };
+        self.fixed(tag, short.to_le_bytes());
+        match self.buf.get_mut(self.len..self.len + bytes.len()) {
+            Some(to) => {
+                to.copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+            None => self.spill(bytes),
         }
     }
 
+    /// Hashes what is buffered, and then `bytes`.
     #[cold]
-    fn spill(&mut self, short: u32, bytes: &[u8]) {
+    fn spill(&mut self, bytes: &[u8]) {
         let begun = self.begun.get_or_insert_with(SipHasher24::new);
-        begun.write(&self.buf);
-        self.buf.clear();
-        if short == u32::MAX {
-            begun.write(&(bytes.len() as u64).to_le_bytes());
-        }
+        begun.write(self.buf.get(..self.len).unwrap_or_default());
         begun.write(bytes);
+        self.len = 0;
     }
 }

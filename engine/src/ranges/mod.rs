@@ -89,25 +89,16 @@ impl Bound {
     fn admits_above(&self, key: &Value) -> bool {
         match self {
             Self::Open => true,
-            Self::Inclusive(v) => comparable(v, key) && v <= key,
-            Self::Exclusive(v) => comparable(v, key) && v < key,
+            Self::Inclusive(v) => v.is_comparable_with(key) && v <= key,
+            Self::Exclusive(v) => v.is_comparable_with(key) && v < key,
         }
     }
 
     fn admits_below(&self, key: &Value) -> bool {
         match self {
             Self::Open => true,
-            Self::Inclusive(v) => comparable(v, key) && key <= v,
-            Self::Exclusive(v) => comparable(v, key) && key < v,
+            Self::Inclusive(v) => v.is_comparable_with(key) && key <= v,
+            Self::Exclusive(v) => v.is_comparable_with(key) && key < v,
         }
-    }
-}
-
-/// Whether the derived order of [`Value`] is the order of these two values.
-fn comparable(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Decimal { scale: x, .. }, Value::Decimal { scale: y, .. }) => x == y,
-        (Value::Ticks { digits: x, .. }, Value::Ticks { digits: y, .. }) => x == y,
-        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
 }
