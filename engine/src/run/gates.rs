@@ -4,7 +4,7 @@ use super::facts::Why;
 use super::run::Run;
 use crate::codes::Code;
 use crate::manifest::Fidelity;
-use crate::profile::UnitProfile;
+use crate::profile::{UnitProfile, compare};
 
 /// Why the run's staging may not be published, if there is a reason; `None` while nothing was checked.
 ///
@@ -29,27 +29,7 @@ fn infidelity(run: &Run, staged: &[UnitProfile]) -> Option<Why> {
     }
     run.units.iter().zip(staged).enumerate().find_map(|(ordinal, (unit, staged))| {
         let read = &unit.read.as_ref()?.profile;
-        let what = difference(read, staged, level)?;
+        let what = compare(read, staged, level).into_iter().next()?;
         Some(Why::fatal(Code::FidelityMismatch, format!("range {ordinal}: {what}")))
     })
-}
-
-/// What differs between a unit as read and as staged, up to the level; never a value.
-fn difference(read: &UnitProfile, staged: &UnitProfile, level: Fidelity) -> Option<String> {
-    if read.rows != staged.rows {
-        return Some(format!("{} rows were read and {} are in staging", read.rows, staged.rows));
-    }
-    if level >= Fidelity::Columns {
-        if read.columns.len() != staged.columns.len() {
-            return Some("another number of columns is in staging".to_owned());
-        }
-        for (column, (r, s)) in read.columns.iter().zip(&staged.columns).enumerate() {
-            let differs =
-                [("NULL count", r.nulls != s.nulls), ("minimum", r.min != s.min), ("maximum", r.max != s.max)];
-            if let Some((what, _)) = differs.iter().find(|(_, d)| *d) {
-                return Some(format!("the {what} of column {} differs", column + 1));
-            }
-        }
-    }
-    (level >= Fidelity::Rows && read.checksum != staged.checksum).then(|| "the row checksum differs".to_owned())
 }
