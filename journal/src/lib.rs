@@ -1,1 +1,6 @@
-//! placeholder
+//! The journal: an append-only, hash-chained log of the facts of every run, in SQLite.
+//!
+//! Invariant: nothing here decides anything. What may be appended is said by one pure rule, which every store calls.
+
+pub mod record;
+pub mod rule;
