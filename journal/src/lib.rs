@@ -2,5 +2,11 @@
 //!
 //! Invariant: nothing here decides anything. What may be appended is said by one pure rule, which every store calls.
 
+mod failure;
+pub mod lock;
+pub mod log;
+pub mod memory;
 pub mod record;
 pub mod rule;
+mod schema;
+pub mod sqlite;
