@@ -33,23 +33,23 @@ pub struct ConnectionSettings {
     pub port: Option<u16>,
     /// Database to connect to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("format" = "dpone-location"))]
     pub database: Option<String>,
     /// User name; the password comes from the connection's environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("format" = "dpone-location"))]
     pub username: Option<String>,
     /// ODBC driver name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("format" = "dpone-location"))]
     pub driver: Option<String>,
     /// TLS mode in the driver's own words, such as `verify-full`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("format" = "dpone-location"))]
     pub ssl_mode: Option<String>,
     /// Region of an object store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("format" = "dpone-location"))]
     pub region: Option<String>,
     /// Endpoint of a store or server that is not at its default address, without credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -205,19 +205,19 @@ pub enum RangeCount {
 pub struct ConsistencyAuthority {
     /// `database_snapshot`: the snapshot's name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
+    #[schemars(length(min = 1, max = 256), extend("format" = "dpone-location"))]
     pub database_snapshot: Option<String>,
     /// `temporal_as_of`: the time, as `2026-01-31T12:00:00` with up to nine fractional digits, or with `Z`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), extend("format" = "dpone-location"))]
     pub as_of: Option<String>,
     /// `write_exclusion`: reference of the lease that keeps writers out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
+    #[schemars(length(min = 1, max = 256), extend("format" = "dpone-location"))]
     pub lease: Option<String>,
     /// `write_exclusion`: reference of the proof that writers are out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
+    #[schemars(length(min = 1, max = 256), extend("format" = "dpone-location"))]
     pub proof: Option<String>,
 }
 
