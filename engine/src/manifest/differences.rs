@@ -10,6 +10,11 @@ use super::{Manifest, Relation, SourceType};
 
 /// Settings that change nothing about what a run delivers or where its objects are.
 const WITHOUT_EFFECT: &[&str] = &[
+    // Concurrency shapes no range and no budget: a run that asked too much of its source may resume with less.
+    "ranges.reader_workers",
+    "ranges.upload_workers",
+    "ranges.load_workers",
+    "ranges.max_inflight_ranges",
     "runtime.journal",
     "runtime.storage.profile",
     "runtime.storage.work_dir",
@@ -76,8 +81,9 @@ const WHOLE: &[&str] = &[
 impl Manifest {
     /// Paths of the settings that differ from `other` and matter for resuming a run of it, sorted. Never a value.
     ///
-    /// Queries that differ only in white space outside literals and quoted names are equal. Folders, the journal's
-    /// path and cleanup do not matter; the transfer store's address does, because a run's objects are there.
+    /// Queries that differ only in white space outside literals and quoted names are equal. Worker counts, folders, the
+    /// journal's path and cleanup do not matter, so a resumed run takes them from the new manifest; the transfer
+    /// store's address does, because a run's objects are there.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let (Ok(mut mine), Ok(theirs)) = (serde_json::to_value(self), serde_json::to_value(other)) else {
             // A manifest without a JSON form cannot be compared, so nothing may be adopted.

@@ -95,7 +95,8 @@ pub fn parse(text: &str, display_name: &str) -> Result<Manifest, Vec<Refusal>> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_with_notices(text: &str, display_name: &str) -> Result<Parsed, Vec<Refusal>> {
-    let name = check::shown(display_name);
+    // Not cut like other foreign text: it has to be found again.
+    let name: String = display_name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     // Places are counted from after a byte-order mark, as the YAML reader does.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut problems = problems::Problems::new(text, &name);

@@ -75,6 +75,11 @@ impl<'a> Problems<'a> {
         self.found.len()
     }
 
+    /// Whether further problems are left out.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() >= MOST
+    }
+
     /// Reports a problem at a known place; the first one at a path stands.
     pub(super) fn at(
         &mut self,
@@ -84,7 +89,7 @@ impl<'a> Problems<'a> {
         message: impl Into<String>,
         fix: impl Into<String>,
     ) {
-        if self.found.len() < MOST && self.paths.insert(path.to_owned()) {
+        if !self.is_full() && self.paths.insert(path.to_owned()) {
             let refusal = Refusal::new(code, message).fix(fix);
             self.found.push(Problem { path: path.to_owned(), place, refusal });
         }
@@ -92,7 +97,7 @@ impl<'a> Problems<'a> {
 
     /// Reports a problem at a place whose path has stood before, such as a key that is written twice.
     pub(super) fn again(&mut self, path: &str, place: Place, code: Code, message: String, fix: &str) {
-        if self.found.len() < MOST {
+        if !self.is_full() {
             let refusal = Refusal::new(code, message).fix(fix);
             self.found.push(Problem { path: path.to_owned(), place: Some(place), refusal });
         }

@@ -20,11 +20,18 @@ pub(super) fn render(text: &str, place: &Place, visible: &[Range<usize>]) -> Opt
     let mark_from = place.column.saturating_sub(1);
     let mark_len = text.get(place.bytes.clone()).and_then(|t| t.lines().next()).map_or(0, |t| t.chars().count()).max(1);
 
+    // Long lines are cut around the place before anything is looked at.
+    let cut_from = if line.chars().nth(WIDTH).is_some() { mark_from.saturating_sub(WIDTH / 2) } else { 0 };
+    let part: Vec<(usize, char)> = line.char_indices().skip(cut_from).take(WIDTH).collect();
+    let first = start + part.first().map_or(line.len(), |(offset, _)| *offset);
+    let last = start + part.last().map_or(line.len(), |(offset, _)| *offset);
+    let visible: Vec<_> = visible.iter().filter(|range| range.start <= last && range.end > first).collect();
+
     let mut shown: Vec<char> = Vec::new();
     let mut marks: Option<(usize, usize)> = None;
     let mut comment = false;
-    for (column, (offset, c)) in line.char_indices().enumerate() {
-        let at = start + offset;
+    for (index, (offset, c)) in part.into_iter().enumerate() {
+        let (at, column) = (start + offset, cut_from + index);
         let known = visible.iter().any(|range| range.contains(&at));
         let c = if known {
             if c.is_control() { '�' } else { c }
@@ -39,7 +46,7 @@ pub(super) fn render(text: &str, place: &Place, visible: &[Range<usize>]) -> Opt
         if !(c == '…' && shown.last() == Some(&'…')) {
             shown.push(c);
         }
-        if column >= mark_from && column < mark_from + mark_len {
+        if column >= mark_from && column < mark_from.saturating_add(mark_len) {
             let here = shown.len().saturating_sub(1);
             marks = Some(marks.map_or((here, here), |(from, _)| (from, here)));
         }
@@ -47,9 +54,7 @@ pub(super) fn render(text: &str, place: &Place, visible: &[Range<usize>]) -> Opt
     // A place at the end of the line (something is missing there).
     let (from, to) = marks.unwrap_or((shown.len(), shown.len()));
 
-    let window = if shown.len() > WIDTH { from.saturating_sub(WIDTH / 2) } else { 0 };
-    let cut: String = shown.iter().skip(window).take(WIDTH).collect();
-    let (from, to) = (from - window, (to - window).min(WIDTH.saturating_sub(1)));
+    let cut: String = shown.into_iter().collect();
     let number = place.line.to_string();
     let gutter = " ".repeat(number.len());
     let arrows = "^".repeat(to.saturating_sub(from) + 1);
@@ -63,7 +68,7 @@ pub(super) fn known_keys(text: &str, line: usize, is_key: impl Fn(&str) -> bool)
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     line.match_indices(':')
         .filter_map(|(colon, _)| {
-            let name = line[..colon].rsplit(|c| !word(c)).next().filter(|name| is_key(name))?;
+            let name = line[..colon].rsplit(|c| !word(c)).next().filter(|name| !name.is_empty() && is_key(name))?;
             Some(start + colon - name.len()..start + colon)
         })
         .collect()

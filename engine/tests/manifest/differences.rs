@@ -11,14 +11,7 @@ fn differences_that_matter_are_named_by_path_and_never_by_value() {
     for (text, expected) in [
         (BASE.to_owned(), &[][..]),
         (base_with("num_partitions: 8", "num_partitions: 5"), &["source.options.partitioning.num_partitions"]),
-        (
-            base_with("reader_workers: 4", "reader_workers: 2"),
-            &[
-                "source.options.partitioning.range_parallelism.max_inflight_ranges",
-                "source.options.partitioning.range_parallelism.reader_workers",
-                "source.options.partitioning.range_parallelism.upload_workers",
-            ],
-        ),
+        (base_with("reader_workers: 4", "reader_workers: 2"), &[]),
         (base_with("[id, amount]", "[amount, id]"), &["source.options.columns"]),
         (base_with("    columns", "    types: {amount: text}\n    columns"), &["source.options.types"]),
         (

@@ -39,6 +39,9 @@ impl Checker<'_, '_> {
     /// Refuses a key that does not exist. It could have been meant for anything, so the rest is not resolved.
     pub(super) fn unknown_key(&mut self, key: &Key, known: &Map<String, Value>, path: &str) {
         self.incomplete = true;
+        if self.problems.is_full() {
+            return;
+        }
         let place = Some(key.place.clone());
         if let Some(word) = secrets::secret_word(&key.text) {
             let message = format!("the key `{word}` holds a credential, and a manifest never does");

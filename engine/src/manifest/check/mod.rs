@@ -6,6 +6,8 @@
 mod keys;
 mod scalar;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::node::{Content, Node};
@@ -106,16 +108,16 @@ impl Checker<'_, '_> {
         let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let free = schema.get("additionalProperties").filter(|s| s.is_object());
         let mut values: Map<String, Value> = Map::new();
-        let mut seen: Vec<(&str, usize)> = Vec::new();
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for (key, entry) in entries {
             let below = keys::join(path, &key.text);
-            if let Some((_, line)) = seen.iter().find(|(name, _)| *name == key.text) {
+            if let Some(line) = seen.get(key.text.as_str()) {
                 let message = format!("`{}` is written twice; the first is on line {line}", keys::shown(&key.text));
                 self.problems.show(&key.place);
                 self.problems.again(&below, key.place.clone(), Code::ManifestSyntax, message, "Keep one of them.");
                 continue;
             }
-            seen.push((&key.text, key.place.line));
+            seen.insert(&key.text, key.place.line);
             match known.get(&key.text).or(free) {
                 Some(schema) => {
                     self.problems.show(&key.place);
@@ -127,7 +129,7 @@ impl Checker<'_, '_> {
             }
         }
         for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-            if !seen.iter().any(|(name, _)| *name == key) {
+            if !seen.contains_key(key) {
                 self.missing_key(node, key, known.get(key), path);
             }
         }

@@ -6,6 +6,8 @@ mod ranges;
 mod sides;
 mod storage;
 
+use std::collections::BTreeSet;
+
 use super::Manifest;
 use super::document::Document;
 use super::problems::Problems;
@@ -33,8 +35,9 @@ pub(super) fn resolve(document: Document, problems: &mut Problems<'_>) -> Option
 
 /// Refuses a name that occurs twice in a list.
 fn unique(names: &[String], path: &str, problems: &mut Problems<'_>) {
+    let mut seen = BTreeSet::new();
     for (index, name) in names.iter().enumerate() {
-        if names.iter().take(index).any(|earlier| earlier == name) {
+        if !seen.insert(name) {
             problems.add(
                 &format!("{path}[{index}]"),
                 Code::ManifestInvalidValue,

@@ -1,5 +1,7 @@
 //! Source and sink.
 
+use std::collections::BTreeSet;
+
 use super::super::check::shown;
 use super::super::connection::{Connection, ConnectionSettings, ConnectionType};
 use super::super::document::{SinkDocument, SourceDocument};
@@ -14,7 +16,8 @@ pub(super) fn source(given: &SourceDocument, problems: &mut Problems<'_>) -> Opt
     let only_path = kind == SourceType::Sqlite;
     if let Some(columns) = &given.options.columns {
         unique(columns, "source.options.columns", problems);
-        for name in given.options.types.keys().filter(|name| !columns.contains(name)) {
+        let delivered: BTreeSet<&String> = columns.iter().collect();
+        if let Some(name) = given.options.types.keys().find(|name| !delivered.contains(name)) {
             problems.add(
                 "source.options.types",
                 Code::OptionConflict,
