@@ -1,1 +1,10 @@
-//! placeholder
+//! The simulator: the real driver, machine and journal code in a world where everything that can go wrong does, by
+//! number, so that it can be replayed.
+
+pub mod exec;
+pub mod fault;
+pub mod invariants;
+pub mod rng;
+pub mod scenario;
+pub mod shrink;
+pub mod world;

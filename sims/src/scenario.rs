@@ -1,0 +1,197 @@
+//! One scenario: runners come and die under a fault plan, then faults stop and the run must come to its end.
+
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use dpone_engine::budget::Amount;
+use dpone_engine::driver::{Entry, Finish, Finished, Order, drive};
+use dpone_engine::manifest::{Fidelity, OnAuthorityLost, StagingTopology};
+use dpone_engine::run::facts::{Base, LoadIsolation, PublicationKind, Retention, StagingFate};
+use dpone_engine::run::{Ending, Event, PlanFacts, Policy, recover};
+use dpone_journal::memory::MemoryJournal;
+use futures_util::future::{FutureExt, LocalBoxFuture};
+
+use crate::exec::{self, Stuck};
+use crate::fault::{Kind, Plan, Shape, Site};
+use crate::invariants::{self, Broken};
+use crate::rng::Rng;
+use crate::world::gate::Pid;
+use crate::world::ports::SimPorts;
+use crate::world::source::ROW_BYTES;
+use crate::world::{Row, World};
+
+/// The run's id in every scenario.
+pub const RUN: &str = "sim-run";
+
+/// Runners in the safety phase, and then until the run must be at its end.
+const LIVES: u32 = 12;
+const CALM_LIVES: u32 = 8;
+/// Timers of one life before it counts as a livelock.
+const STEPS: u64 = 200_000;
+
+/// What came of a scenario.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The invariants that were broken.
+    pub broken: Vec<Broken>,
+    /// The faults that were met.
+    pub met: BTreeSet<(Site, Kind)>,
+    /// The log.
+    pub entries: Vec<Entry>,
+    /// What happened, line by line. Same plan, same trace.
+    pub trace: Vec<String>,
+}
+
+/// Plays a scenario.
+pub fn play(plan: &Plan) -> Outcome {
+    let mut rng = Rng::new(plan.seed).fork(1);
+    let shape = plan.shape;
+    let rows: Vec<Row> = (0..shape.rows)
+        .map(|id| Row { unit: rng.below(u64::from(shape.units)) as u32, id: u64::from(id) + 1 })
+        .collect();
+    let base = vec![Row { unit: 0, id: u64::MAX }, Row { unit: 0, id: u64::MAX - 1 }];
+    let world = World::new(plan, rows, base.clone());
+    let journal = MemoryJournal::default();
+    let mut broken = Vec::new();
+    let planned = Event::Planned { run: RUN.to_owned(), plan: facts(shape) };
+    if let Err(error) = journal.create_run(&planned, world.gates.wall()) {
+        broken.push(Broken::new("journal", error.to_string()));
+    }
+    let mut next_pid: Pid = 1;
+    let mut delivered = false;
+    for life in 0..LIVES + CALM_LIVES {
+        if life == LIVES {
+            world.gates.calm();
+        }
+        let finished = match live(&world, &journal, shape, &mut next_pid) {
+            Ok(finished) => finished,
+            Err(what) => {
+                broken.push(what);
+                break;
+            }
+        };
+        world.gates.note(format!("life {life} ended: {:?}", finished.as_ref().map(|f| &f.finish)));
+        invariants::after_life(&world, &journal, finished.as_ref(), &base, shape, &mut broken);
+        delivered = finished.is_some_and(|f| matches!(f.finish, Finish::Ended(Ending::Delivered)));
+        if delivered || !broken.is_empty() {
+            break;
+        }
+        world.time.pass(rng.below(5000));
+        world.land_due();
+    }
+    if !delivered && broken.is_empty() {
+        broken.push(Broken::new("liveness", "the run did not come to its end once faults had stopped".to_owned()));
+    }
+    world.land_all();
+    invariants::at_the_end(&world, &journal, &base, shape, &mut broken);
+    let entries = journal.entries(RUN).unwrap_or_default();
+    Outcome { broken, met: world.gates.met(), entries, trace: world.gates.trace() }
+}
+
+/// One life: a runner until it ends or dies, with a second one beside it if the plan says so. `None` if every process
+/// died.
+fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid) -> Result<Option<Finished>, Broken> {
+    let mut runners: Vec<(Pid, LocalBoxFuture<'_, Result<Finished, Broken>>)> = Vec::new();
+    runners.push(start(world, journal, shape, next_pid));
+    let mut last = None;
+    let together = poll_fn(|cx| {
+        loop {
+            let mut i = 0;
+            while i < runners.len() {
+                if world.gates.is_dead(runners[i].0) {
+                    drop(runners.remove(i));
+                    continue;
+                }
+                match runners[i].1.poll_unpin(cx) {
+                    Poll::Ready(finished) => {
+                        last = Some(finished);
+                        drop(runners.remove(i));
+                    }
+                    Poll::Pending if world.gates.is_dead(runners[i].0) => {
+                        drop(runners.remove(i));
+                    }
+                    Poll::Pending => i += 1,
+                }
+            }
+            if !world.gates.take_rival() {
+                break;
+            }
+            runners.push(start(world, journal, shape, next_pid));
+        }
+        if runners.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    });
+    let result = exec::run(&world.time, STEPS, || false, together);
+    match result {
+        Ok(()) => last.transpose(),
+        Err(Stuck::Deadlock) => Err(Broken::new("deadlock", "every task waits and nothing can wake one".to_owned())),
+        Err(Stuck::TooLong | Stuck::Killed) => Err(Broken::new("livelock", format!("{STEPS} steps and no end"))),
+    }
+}
+
+fn start<'a>(
+    world: &'a World,
+    journal: &'a MemoryJournal,
+    shape: Shape,
+    next_pid: &mut Pid,
+) -> (Pid, LocalBoxFuture<'a, Result<Finished, Broken>>) {
+    let pid = *next_pid;
+    *next_pid += 1;
+    let future = async move {
+        let (epoch, log) =
+            journal.take(RUN).ok_or_else(|| Broken::new("journal", "the run is not in the journal".to_owned()))?;
+        let entries = journal.entries(RUN).map_err(|e| Broken::new("journal", e.to_string()))?;
+        let run = recover(entries.iter().map(|e| &e.event)).map_err(|e| Broken::new("recover", e.to_string()))?;
+        let ports = SimPorts::new(world, pid, shape, journal, log);
+        Ok(drive(&ports, run, entries, epoch, &order(shape)).await)
+    };
+    (pid, future.boxed_local())
+}
+
+fn order(shape: Shape) -> Order<'static> {
+    let grant = Amount { bytes: u64::from(shape.chunk_rows) * ROW_BYTES, rows: u64::from(shape.chunk_rows) };
+    let times = u64::from(shape.readers) + 1;
+    Order {
+        policy: Policy {
+            now: 0,
+            readers: shape.readers,
+            loaders: if shape.per_partition { shape.readers } else { 1 },
+            droppers: 2,
+            max_tries: 4,
+            max_probes: 5,
+            max_attempts: 3,
+            on_authority_lost: if shape.stop_on_loss { OnAuthorityLost::Stop } else { OnAuthorityLost::Reread },
+            restart_from: None,
+            superseded_grace: 0,
+            stopping: false,
+            abandon: false,
+        },
+        budget: Amount { bytes: grant.bytes * times + ROW_BYTES, rows: grant.rows * times },
+        grant,
+        uploads: shape.uploads,
+        journal: "sim".to_owned(),
+        backoff: 50,
+        max_backoff: 1000,
+        stop_grace: 1000,
+        render: &|document, run, entries, _| format!("{document:?} {:?} {}", run.state, entries.len()),
+    }
+}
+
+fn facts(shape: Shape) -> PlanFacts {
+    PlanFacts {
+        manifest: "sim".to_owned(),
+        fingerprint: String::new(),
+        units: shape.units,
+        topology: if shape.per_partition { StagingTopology::PerPartition } else { StagingTopology::SharedPerRun },
+        load_isolation: if shape.poisons { LoadIsolation::PoisonsStaging } else { LoadIsolation::Fenced },
+        publication: if shape.pointer { PublicationKind::PointerManifest } else { PublicationKind::LedgerTransaction },
+        staging_fate: if shape.pointer { StagingFate::Delivered } else { StagingFate::Removed },
+        coverage_required: true,
+        fidelity: Fidelity::Rows,
+        base: Base { identity: String::new(), owner: None },
+        target: "sim".to_owned(),
+        objects_after_success: Retention::Remove,
+        objects_after_failure: if shape.keep_failed { Retention::Keep } else { Retention::Remove },
+        document: String::new(),
+    }
+}

@@ -1,0 +1,169 @@
+//! All simulated ports of one process.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use dpone_engine::ports::{AppendError, Clock, Control, Entropy, Observer, Ports, RunLog};
+use dpone_engine::run::{Event, UnitId};
+use dpone_journal::memory::{Fate, MemoryJournal, MemoryLog};
+
+use super::evidence::SimEvidence;
+use super::gate::Pid;
+use super::sink::SimSink;
+use super::source::SimSource;
+use super::store::SimStore;
+use super::{Body, World};
+use crate::fault::{Kind, Shape, Site};
+use crate::rng::Rng;
+
+/// The log, with the faults of a disk.
+pub struct SimLog {
+    world: World,
+    pid: Pid,
+    log: MemoryLog,
+    journal: MemoryJournal,
+}
+
+/// Virtual wall time.
+pub struct SimClock(World);
+
+/// Nonces of one process.
+pub struct SimEntropy(Cell<u64>, World);
+
+/// Writes the trace.
+pub struct SimObserver(World, Pid);
+
+/// Nobody asks a simulated runner to stop; it is killed.
+pub struct NeverStop;
+
+/// The ports of one process.
+pub struct SimPorts {
+    log: SimLog,
+    source: SimSource,
+    store: SimStore,
+    sink: SimSink,
+    evidence: SimEvidence,
+    clock: SimClock,
+    entropy: SimEntropy,
+    observer: SimObserver,
+    control: NeverStop,
+}
+
+impl SimPorts {
+    /// The ports of a process that took the run over with that log.
+    pub fn new(world: &World, pid: Pid, shape: Shape, journal: &MemoryJournal, log: MemoryLog) -> Self {
+        Self {
+            log: SimLog { world: world.clone(), pid, log, journal: journal.clone() },
+            source: SimSource::new(world, pid, shape),
+            store: SimStore::new(world, pid),
+            sink: SimSink::new(world, pid, shape),
+            evidence: SimEvidence::new(world, pid),
+            clock: SimClock(world.clone()),
+            entropy: SimEntropy(Cell::new(u64::from(pid) << 32), world.clone()),
+            observer: SimObserver(world.clone(), pid),
+            control: NeverStop,
+        }
+    }
+}
+
+impl RunLog for SimLog {
+    async fn append(&self, at: u64, events: &[Event]) -> Result<(), AppendError> {
+        self.world.gates.travel().await;
+        self.world.land_due();
+        let mut fate = Fate::Durable;
+        let fault = self.world.gates.look(Site::Append);
+        match fault {
+            Some(Kind::CrashBefore) => {
+                self.world.die(self.pid).await;
+            }
+            Some(Kind::AppendLost) => fate = Fate::Lost,
+            Some(Kind::AppendUntold) => fate = Fate::DurableUntold,
+            Some(Kind::ClockBack) => self.world.gates.jump_back(),
+            Some(Kind::Rival) => self.world.gates.call_rival(),
+            _ => {}
+        }
+        self.journal.on_append(Rc::new(move |_| fate));
+        let result = self.log.append(at, events).await;
+        if fault == Some(Kind::CrashAfter) {
+            self.world.die(self.pid).await;
+        }
+        result
+    }
+}
+
+impl Clock for SimClock {
+    fn now(&self) -> u64 {
+        self.0.gates.wall()
+    }
+
+    async fn sleep_until(&self, unix_ms: u64) {
+        let wait = unix_ms.saturating_sub(self.now());
+        self.0.time.sleep(wait).await;
+    }
+}
+
+impl Entropy for SimEntropy {
+    fn nonce(&self) -> u64 {
+        self.0.set(self.0.get() + 1);
+        Rng::new(self.0.get()).fork(self.1.state.borrow().version).next()
+    }
+}
+
+impl Observer for SimObserver {
+    fn fact(&self, seq: u64, event: &Event) {
+        self.0.gates.note(format!("p{} #{seq} {event:?}", self.1));
+    }
+
+    fn progress(&self, _unit: UnitId, _rows: u64, _bytes: u64) {}
+}
+
+impl Control for NeverStop {
+    fn stopping(&self) -> bool {
+        false
+    }
+
+    async fn stopped(&self) {
+        std::future::pending().await
+    }
+}
+
+impl Ports for SimPorts {
+    type Body = Body;
+    type Log = SimLog;
+    type Source = SimSource;
+    type Store = SimStore;
+    type Sink = SimSink;
+    type Evidence = SimEvidence;
+    type Clock = SimClock;
+    type Entropy = SimEntropy;
+    type Observer = SimObserver;
+    type Control = NeverStop;
+
+    fn log(&self) -> &SimLog {
+        &self.log
+    }
+    fn source(&self) -> &SimSource {
+        &self.source
+    }
+    fn store(&self) -> &SimStore {
+        &self.store
+    }
+    fn sink(&self) -> &SimSink {
+        &self.sink
+    }
+    fn evidence(&self) -> &SimEvidence {
+        &self.evidence
+    }
+    fn clock(&self) -> &SimClock {
+        &self.clock
+    }
+    fn entropy(&self) -> &SimEntropy {
+        &self.entropy
+    }
+    fn observer(&self) -> &SimObserver {
+        &self.observer
+    }
+    fn control(&self) -> &NeverStop {
+        &self.control
+    }
+}
