@@ -244,7 +244,8 @@ pub trait Sink {
     /// Removes something owned; what is not there counts as removed. Earns [`Receipt::Dropped`].
     fn drop_owned(&self, kind: OwnedKind, name: &str) -> impl Future<Output = Outcome>;
 
-    /// Gives the claim back if it is the run's, at any epoch up to this one. Earns [`Receipt::Released`].
+    /// Gives the claim back if it is the run's, at any epoch up to this one. A claim of that run at this epoch or a lower
+    /// one that is still on its way must not take effect afterwards. Earns [`Receipt::Released`].
     fn release(&self, claimant: &Claimant) -> impl Future<Output = Outcome>;
 }
 

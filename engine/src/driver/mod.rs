@@ -152,8 +152,9 @@ struct Driver<'a, P: Ports> {
 
 impl<'a, P: Ports> Driver<'a, P> {
     fn new(ports: &'a P, run: Run, entries: Vec<Entry>, order: &'a Order<'a>) -> Self {
-        // A failed attempt that is already at rest is followed by the next one; one that is not is cleaned up first.
-        let restart_from = (run.state == State::FailedPrepublication).then_some(run.attempt);
+        // A failed attempt that is at rest is followed by the next one. One that is not is cleaned up, and ends: its
+        // claim is given back under this epoch, so the next attempt needs a runner of a higher one.
+        let restart_from = (run.state == State::FailedPrepublication && run.closed).then_some(run.attempt);
         let max_attempts = run.attempt + order.policy.max_attempts;
         Self {
             ports,

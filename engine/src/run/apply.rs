@@ -335,6 +335,7 @@ impl Run {
                 self.staging.remove(unit);
             }
             Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost => self.object_lost = true,
+            Effect::Put { object: name, .. } if why.code == Code::ObjectKeyConflict => self.disown(name),
             _ => {}
         }
         let tries = self.tries.entry(Scope::of(&open.effect)).or_default();
@@ -345,6 +346,13 @@ impl Run {
         tries.not_before = not_before;
         tries.last = Some(why.clone());
         Ok(())
+    }
+
+    /// The name was taken before the run got there: what stands under it is not the run's to remove.
+    fn disown(&mut self, name: &str) {
+        if let Some(owned) = self.owned.get_mut(name) {
+            owned.fate = Fate::NotOurs;
+        }
     }
 
     fn poison(&mut self, key: Key) -> Result<(), &'static str> {

@@ -102,6 +102,8 @@ pub enum Fate {
     Kept,
     /// Its removal is left to the target's next run.
     Deferred,
+    /// Something that is not the run's stood there first; the run never brought it into the world.
+    NotOurs,
 }
 
 /// A name that this run brought into the world, or took over from the publication it superseded.

@@ -28,6 +28,8 @@ pub struct Publication {
 pub struct Target {
     /// Who holds the claim.
     pub claim: Option<Claimant>,
+    /// The epoch up to which a run's claims have been given back.
+    pub released: BTreeMap<String, u64>,
     /// Staging places: what each load put there.
     pub staging: BTreeMap<String, Vec<(String, Row)>>,
     /// Loads that were finished: the rows counted.
@@ -116,6 +118,9 @@ impl Sink for SimSink {
         let claimant = claimant.clone();
         let act: Act = Box::new(move |world| {
             let target = &mut world.state.borrow_mut().target;
+            if target.released.get(&claimant.run).is_some_and(|epoch| *epoch >= claimant.epoch) {
+                return fenced();
+            }
             match &target.claim {
                 Some(c) if c.run != claimant.run => {
                     Outcome::NotDone(Why::fatal(Code::TargetClaimedElsewhere, "another run has the target"))
@@ -286,6 +291,8 @@ impl Sink for SimSink {
             if target.claim.as_ref().is_some_and(|c| c.run == claimant.run && c.epoch <= claimant.epoch) {
                 target.claim = None;
             }
+            let released = target.released.entry(claimant.run).or_default();
+            *released = claimant.epoch.max(*released);
             Outcome::Done(Receipt::Released)
         });
         self.world.send(self.pid, Site::Release, act).await
