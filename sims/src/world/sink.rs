@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dpone_engine::codes::Code;
-use dpone_engine::ports::{Claimant, Feed, LoadOrder, PublishOrder, Sighting, Sink, Staged};
+use dpone_engine::ports::{Claimant, Feed, LoadOrder, PublishOrder, Sighting, Sink, Staged, StagedUnit};
 use dpone_engine::run::effect::OwnedKind;
 use dpone_engine::run::{Effect, Outcome, Receipt, Seen, UnitId, Why};
 
@@ -94,7 +94,7 @@ fn publish(world: &World, order: &PublishOrder, shape: Shape) -> Outcome {
         let Some(place) = target.staging.get(&unit.staging) else {
             return Outcome::NotDone(Why::fatal(Code::PublicationFailed, "a staging place is gone"));
         };
-        rows.extend(place.iter().map(|(_, row)| *row).filter(|r| r.unit == unit.unit));
+        rows.extend(staged_rows(place, unit, shape));
     }
     let count = rows.len() as u64;
     if shape.append {
@@ -109,6 +109,13 @@ fn publish(world: &World, order: &PublishOrder, shape: Shape) -> Outcome {
     drop(state);
     world.gates.note(format!("published {} rows as {}", count, order.publication));
     Outcome::Done(Receipt::Published { identity: order.publication.clone(), rows: count })
+}
+
+/// A unit's rows in a staging place. Where loads are fenced, only the confirmed load's rows are ever read; where they are
+/// not, whatever landed there counts.
+fn staged_rows(place: &[(String, Row)], unit: &StagedUnit, shape: Shape) -> Vec<Row> {
+    let theirs = |(load, row): &&(String, Row)| row.unit == unit.unit && (shape.poisons || *load == unit.load);
+    place.iter().filter(theirs).map(|(_, row)| *row).collect()
 }
 
 impl Sink for SimSink {
@@ -178,13 +185,12 @@ impl Sink for SimSink {
     }
 
     async fn check(&self, staged: &Staged, _grant: u64) -> Outcome {
-        let staged = staged.clone();
+        let (staged, shape) = (staged.clone(), self.shape);
         let act: Act = Box::new(move |world| {
             let state = world.state.borrow();
-            let unit = |unit: &dpone_engine::ports::StagedUnit| {
+            let unit = |unit: &StagedUnit| {
                 let place = state.target.staging.get(&unit.staging).map(Vec::as_slice).unwrap_or_default();
-                let rows: Vec<Row> = place.iter().map(|(_, r)| *r).filter(|r| r.unit == unit.unit).collect();
-                profile(&rows)
+                profile(&staged_rows(place, unit, shape))
             };
             Outcome::Done(Receipt::Checked { gates: Vec::new(), units: staged.units.iter().map(unit).collect() })
         });
