@@ -1,0 +1,190 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Moves tables from operational databases into analytical ones, in bulk and provably.
+///
+/// Every run is a state machine whose facts are appended to a journal: a crash at any instruction resumes or reconciles
+/// from it.
+#[derive(Debug, Parser)]
+#[command(name = "dpone", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  dpone plan orders.yaml                 what a run would do, and what stops it
+  dpone run orders.yaml                  one run to the end
+  dpone run orders.yaml --resume         continue the newest run
+  dpone journal inspect RUN              what happened, fact by fact
+  dpone explain run_unsettled            what a code means and what to do";
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The journal [default: the manifest's, else .dpone/journal.db]
+    #[arg(long, global = true, value_name = "PATH", env = "DPONE_JOURNAL")]
+    pub(crate) journal: Option<PathBuf>,
+    /// How results are printed on stdout
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// How logs are printed on stderr
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+    /// Print nothing but results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Log more; twice for everything
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Show no progress
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// Markdown.
+    Md,
+}
+
+/// How logs are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// A line each.
+    Text,
+    /// A JSON object each.
+    Json,
+}
+
+/// When colour is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a run would do, without side effects
+    ///
+    /// Exits with 2 if something stops the run.
+    Plan {
+        /// The manifest
+        manifest: PathBuf,
+        /// Show range boundaries, which are source values
+        #[arg(long)]
+        show_values: bool,
+    },
+    /// Run a manifest to the end, or continue a run
+    Run(RunArgs),
+    /// List runs, show one, or give one up
+    Runs {
+        #[command(subcommand)]
+        command: Option<RunsCommand>,
+    },
+    /// Read the journal
+    Journal {
+        #[command(subcommand)]
+        command: JournalCommand,
+    },
+    /// Say what a code means and what to do
+    Explain {
+        /// The code, as an error prints it; none lists every code
+        code: Option<String>,
+    },
+    /// Print a JSON Schema
+    Schema {
+        #[command(subcommand)]
+        command: SchemaCommand,
+    },
+    /// Print a completion script
+    Completions {
+        /// For which shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The manifest
+    pub(crate) manifest: PathBuf,
+    /// The new run's id: letters, digits, - and _, at most 64 [default: a UUID]
+    #[arg(long, value_name = "ID", conflicts_with = "resume", value_parser = run_id)]
+    pub(crate) run_id: Option<String>,
+    /// Continue the newest run of this manifest, or the one named; a failed one starts its next attempt
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) resume: Option<String>,
+}
+
+/// What to do with runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// Show one run's receipt
+    Show {
+        /// The run
+        run: String,
+    },
+    /// Give a run up before its publication and remove what it owns
+    Abandon {
+        /// The run
+        run: String,
+    },
+}
+
+/// What to do with the journal.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JournalCommand {
+    /// Show a run's facts as a timeline, and what follows from them
+    Inspect {
+        /// The run
+        run: String,
+        /// What was known after this fact, and what would have been decided
+        #[arg(long, value_name = "SEQ")]
+        at: Option<u64>,
+        /// Show range boundaries, which are source values
+        #[arg(long)]
+        show_values: bool,
+    },
+    /// Check the hash chain and the facts of every run
+    ///
+    /// Exits with 1 if anything is broken.
+    Verify,
+}
+
+/// Which schema.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum SchemaCommand {
+    /// Of the manifest
+    Manifest,
+}
+
+fn run_id(text: &str) -> Result<String, String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if (1..=64).contains(&text.len()) && text.chars().all(allowed) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 64 letters, digits, - and _".to_owned())
+    }
+}
