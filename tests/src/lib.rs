@@ -1,3 +1,7 @@
-//! What tests and benchmarks share: fixtures that make real databases, and the measuring of whole processes.
+//! What tests and benchmarks share: fixtures that make real databases, the product as a process, and the measuring and
+//! killing of it.
+#![expect(clippy::expect_used, reason = "a fixture that cannot be made fails its test by panicking")]
 
 pub mod bench;
+pub mod killer;
+pub mod product;
