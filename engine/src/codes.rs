@@ -76,6 +76,7 @@ codes! {
     ConsistencyAuthorityMissing = "consistency_authority_missing", PreflightBlock, "The consistency mode needs an authority that the manifest does not name.";
     GroupIntegrityUnproven = "group_integrity_unproven", PreflightBlock, "A range boundary could split a declared group.";
     WindowFunctionUnproven = "window_function_unproven", PreflightBlock, "A query with a window function cannot be split into ranges without a group key.";
+    StagingTopologyUnsupported = "staging_topology_unsupported", PreflightBlock, "The sink cannot stage ranges that way.";
     SharedStagingRequiresSingleLoader = "shared_staging_requires_single_loader", PreflightBlock, "shared_per_run staging loads one range at a time.";
     ColumnarRangePreReadByteAdmissionUnavailable = "columnar_range_pre_read_byte_admission_unavailable", PreflightBlock, "This driver buffers rows before their bytes can be admitted.";
     BudgetTooSmall = "budget_too_small", PreflightBlock, "The byte budget cannot hold one batch of every concurrent reader.";

@@ -1,11 +1,14 @@
 //! What adapters find out before a run exists. Preflight reads catalogs, bounds and authorities, never rows.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ranges::KeyFacts;
 use crate::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topology};
 use crate::schema::Schema;
 
 /// What kind of thing is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RelationKind {
     /// A base table.
     Table,
@@ -22,6 +25,9 @@ pub struct SourceFacts {
     pub schema: Schema,
     /// What kind of thing is read.
     pub relation: RelationKind,
+    /// The statements that define the view and every view below it, as the catalog keeps them; empty otherwise. A view
+    /// without its text counts as one with a window function.
+    pub view_sql: Vec<String>,
     /// What the range column holds, if one was named.
     pub key: Option<KeyFacts>,
     /// Whether a range of the range column can be sought through an index, so that a range is not a full scan.

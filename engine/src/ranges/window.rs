@@ -27,7 +27,7 @@ const MAX_TOKENS: usize = 20_000;
 
 /// Whether the query has, or may have, a window function.
 ///
-/// False only if the text parses as one query in the dialect and no unquoted `OVER` stands outside literals and
+/// False only if the text parses as one query, or as one view's definition, in the dialect and no unquoted `OVER` stands outside literals and
 /// comments. Whatever cannot be parsed counts as a window.
 pub fn sql_uses_window(sql: &str, dialect: SqlDialect) -> bool {
     // Where a literal ends at a backslash depends on a server setting, and MariaDB runs `/*M! … */`.
@@ -53,5 +53,5 @@ fn uses_window(sql: &str, dialect: &dyn Dialect) -> bool {
         return true;
     }
     let parsed = Parser::new(dialect).with_tokens(tokens).parse_statements();
-    !matches!(parsed.as_deref(), Ok([Statement::Query(_)]))
+    !matches!(parsed.as_deref(), Ok([Statement::Query(_) | Statement::CreateView { .. }]))
 }

@@ -1,0 +1,76 @@
+//! What changed between the plan of a run and the world that it is resumed in.
+
+use std::collections::BTreeMap;
+
+use super::Plan;
+use crate::schema::Column;
+
+impl Plan {
+    /// What differs from `newer`, a plan made now, so that a run of this plan must not be resumed; empty if nothing.
+    ///
+    /// Names settings, columns and types, and never a value. What a running source and this run itself may change
+    /// (bounds, the number of rows, the target's content) is not compared: the recorded plan is executed.
+    pub fn differences(&self, newer: &Plan) -> Vec<String> {
+        let mut found: Vec<String> = self.manifest.differences(&newer.manifest);
+        for path in &mut found {
+            path.insert_str(0, "manifest: ");
+        }
+        self.columns(newer, &mut found);
+        if self.relation != newer.relation {
+            found.push("source: what is read is of another kind".to_owned());
+        }
+        let (a, b) = (&self.target, &newer.target);
+        if a.target != b.target {
+            found.push(format!("target: was {}, is {}", a.target, b.target));
+        }
+        if (a.publication, a.load_isolation, a.staging_fate) != (b.publication, b.load_isolation, b.staging_fate) {
+            found.push("target: it stages or publishes in another way".to_owned());
+        }
+        if a.exists && b.exists {
+            // By name: a column that moved in the source is reported as such above.
+            let held: BTreeMap<_, _> = newer.schema.columns.iter().map(|c| &c.name).zip(&b.column_types).collect();
+            for (column, was) in self.schema.columns.iter().zip(&a.column_types) {
+                if let Some(is) = held.get(&column.name).filter(|is| **is != was) {
+                    found.push(format!("target column \"{}\": was {was}, is {is}", column.name));
+                }
+            }
+        }
+        found
+    }
+
+    fn columns(&self, newer: &Plan, found: &mut Vec<String>) {
+        let mut said = false;
+        let mut say = |text: String| {
+            said = true;
+            found.push(text);
+        };
+        for old in &self.schema.columns {
+            match newer.schema.column(&old.name) {
+                None => say(format!("source column \"{}\": was removed", old.name)),
+                Some((_, new)) => column(old, new).into_iter().for_each(&mut say),
+            }
+        }
+        for new in newer.schema.columns.iter().filter(|c| self.schema.column(&c.name).is_none()) {
+            say(format!("source column \"{}\": was added", new.name));
+        }
+        let order = |plan: &Plan| plan.schema.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        if !said && order(self) != order(newer) {
+            found.push("source columns: their order changed".to_owned());
+        }
+    }
+}
+
+fn column(old: &Column, new: &Column) -> Vec<String> {
+    let name = &old.name;
+    let mut found = Vec::new();
+    if old.ty != new.ty {
+        found.push(format!("source column \"{name}\": was {}, is {}", old.ty, new.ty));
+    } else if old.declared != new.declared {
+        found.push(format!("source column \"{name}\": was declared {}, is {}", old.declared, new.declared));
+    }
+    if old.nullable != new.nullable {
+        let word = |nullable| if nullable { "allows NULL" } else { "is NOT NULL" };
+        found.push(format!("source column \"{name}\": it {} now", word(new.nullable)));
+    }
+    found
+}
