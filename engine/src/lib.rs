@@ -14,6 +14,7 @@ pub mod ports;
 pub mod profile;
 pub mod ranges;
 pub mod refusal;
+pub mod report;
 pub mod run;
 pub mod schema;
 pub mod value;

@@ -6,6 +6,7 @@ mod differences;
 mod fallback;
 mod fingerprint;
 mod record;
+mod rendered;
 
 use dpone_engine::manifest::parse_with_notices;
 use dpone_engine::plan::{Blocked, Context, Plan, RelationKind, SourceFacts, TargetFacts, build};

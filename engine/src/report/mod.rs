@@ -1,0 +1,7 @@
+//! Renderings: plans, results and timelines as text, Markdown and JSON. Pure: the same facts give the same bytes.
+
+pub mod grid;
+pub mod plan;
+pub mod policy;
+pub mod range;
+pub mod units;
