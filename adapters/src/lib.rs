@@ -1,1 +1,11 @@
-//! placeholder
+//! Sources, object stores and sinks: every effect outside the journal, behind the engine's ports.
+//!
+//! Invariant: an adapter holds no run state, calls no other port, and answers `Done`, `NotDone` or `Unknown`; it never
+//! retries in a way that hides an outcome.
+
+pub mod body;
+pub mod digest;
+pub mod durable;
+pub mod evidence_store;
+pub mod object_store;
+pub mod system;
