@@ -8,4 +8,5 @@ pub mod digest;
 pub mod durable;
 pub mod evidence_store;
 pub mod object_store;
+pub mod sqlite_sink;
 pub mod system;

@@ -1,0 +1,71 @@
+//! The target's claim: one row, taken and given back under the write lock.
+
+use std::path::Path;
+
+use dpone_engine::codes::Code;
+use dpone_engine::ports::Claimant;
+use dpone_engine::run::{Receipt, Why};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::database::{Step, open, why, write};
+use super::ddl::BOOKS;
+
+/// The claim as it stands.
+pub(super) struct Standing {
+    pub(super) run: String,
+    pub(super) epoch: u64,
+    pub(super) journal: String,
+    pub(super) held: bool,
+}
+
+/// What stands now.
+pub(super) fn standing(db: &Connection, target: &str) -> Step<Option<Standing>> {
+    db.query_row("SELECT run, epoch, journal, held FROM __dpone_claim WHERE target = ?1", [target], |r| {
+        Ok(Standing { run: r.get(0)?, epoch: r.get(1)?, journal: r.get(2)?, held: r.get(3)? })
+    })
+    .optional()
+    .map_err(|e| why(&e))
+}
+
+/// Takes the claim, or raises it to a higher epoch of the same run.
+pub(super) fn take(path: &Path, target: &str, claimant: &Claimant) -> Step<Receipt> {
+    let mut db = open(path)?;
+    let tx = write(&mut db)?;
+    tx.execute_batch(BOOKS).map_err(|e| why(&e))?;
+    match standing(&tx, target)? {
+        Some(other) if other.held && other.run != claimant.run => {
+            let detail = format!("run {} of journal {} has claimed {target}", other.run, other.journal);
+            return Err(Why::fatal(Code::TargetClaimedElsewhere, detail));
+        }
+        // A claim that was given back, or raised by a later runner, is not taken again by an earlier one.
+        Some(own)
+            if own.run == claimant.run
+                && (own.epoch > claimant.epoch || (!own.held && own.epoch == claimant.epoch)) =>
+        {
+            return Err(Why::fatal(Code::LeaseLost, "a later runner has claimed the target for this run"));
+        }
+        _ => {}
+    }
+    tx.execute(
+        "INSERT INTO __dpone_claim (target, run, epoch, journal, held) VALUES (?1, ?2, ?3, ?4, 1)
+         ON CONFLICT (target) DO UPDATE SET run = ?2, epoch = ?3, journal = ?4, held = 1",
+        params![target, claimant.run, claimant.epoch, claimant.journal],
+    )
+    .map_err(|e| why(&e))?;
+    tx.commit().map_err(|e| why(&e))?;
+    Ok(Receipt::Claimed)
+}
+
+/// Gives the claim back if it is the run's at an epoch up to this one.
+pub(super) fn release(path: &Path, target: &str, claimant: &Claimant) -> Step<Receipt> {
+    let mut db = open(path)?;
+    let tx = write(&mut db)?;
+    tx.execute_batch(BOOKS).map_err(|e| why(&e))?;
+    tx.execute(
+        "UPDATE __dpone_claim SET held = 0, epoch = ?3 WHERE target = ?1 AND run = ?2 AND epoch <= ?3",
+        params![target, claimant.run, claimant.epoch],
+    )
+    .map_err(|e| why(&e))?;
+    tx.commit().map_err(|e| why(&e))?;
+    Ok(Receipt::Released)
+}

@@ -1,0 +1,66 @@
+//! One connection per step, and what its errors mean.
+
+use std::path::Path;
+use std::time::Duration;
+
+use dpone_engine::codes::Code;
+use dpone_engine::ports::Claimant;
+use dpone_engine::run::Why;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+
+/// How long another process's lock is waited for.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// What a step answers before it is an outcome.
+pub(super) type Step<T> = Result<T, Why>;
+
+/// Opens the target database, creating the file if there is none.
+pub(super) fn open(path: &Path) -> Step<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| why(&e))?;
+    db.busy_timeout(BUSY).map_err(|e| why(&e))?;
+    Ok(db)
+}
+
+/// A transaction that holds the write lock from its start.
+pub(super) fn write(db: &mut Connection) -> Step<Transaction<'_>> {
+    db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| why(&e))
+}
+
+/// Refuses unless the target's claim is that runner's.
+pub(super) fn held(tx: &Connection, target: &str, claimant: &Claimant) -> Step<()> {
+    let found: Option<(String, u64, bool)> = tx
+        .query_row("SELECT run, epoch, held FROM __dpone_claim WHERE target = ?1", [target], |r| {
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+        })
+        .optional()
+        .map_err(|e| why(&e))?;
+    match found {
+        Some((run, epoch, true)) if run == claimant.run && epoch == claimant.epoch => Ok(()),
+        _ => Err(Why::fatal(Code::LeaseLost, "the target's claim is not this runner's any more")),
+    }
+}
+
+/// Whether a table of that name exists.
+pub(super) fn table_exists(db: &Connection, name: &str) -> Step<bool> {
+    db.query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", [name], |_| Ok(()))
+        .optional()
+        .map(|found| found.is_some())
+        .map_err(|e| why(&e))
+}
+
+/// The cause that an SQLite error stands for. Its sentence never holds a bound value.
+pub(super) fn why(error: &rusqlite::Error) -> Why {
+    let detail = match error {
+        rusqlite::Error::SqliteFailure(failure, text) => text.clone().unwrap_or_else(|| failure.to_string()),
+        other => other.to_string(),
+    };
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Why::transient(Code::TargetLocked, detail),
+        Some(ErrorCode::DiskFull) => Why::fatal(Code::TargetDiskFull, detail),
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::NotADatabase) => {
+            Why::fatal(Code::TargetNotReachable, detail)
+        }
+        _ => Why::fatal(Code::LoadFailed, detail),
+    }
+}

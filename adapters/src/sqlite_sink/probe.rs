@@ -1,0 +1,58 @@
+//! What became of a step whose outcome is not known: every question has its answer in the database.
+
+use std::path::Path;
+
+use dpone_engine::ports::{Claimant, PublishOrder, Sighting};
+use dpone_engine::run::effect::OwnedKind;
+use dpone_engine::run::{Effect, Receipt, Seen};
+use rusqlite::OptionalExtension;
+
+use super::claim::standing;
+use super::database::{Step, open, table_exists, why};
+use super::publish::{base, published};
+
+/// Looks.
+pub(super) fn probe(
+    path: &Path,
+    target: &str,
+    table: &str,
+    claimant: &Claimant,
+    effect: &Effect,
+    order: Option<&PublishOrder>,
+) -> Step<Sighting> {
+    if !path.exists() {
+        return Ok(Sighting::of(Seen::Nothing));
+    }
+    let db = open(path)?;
+    if !table_exists(&db, "__dpone_claim")? {
+        return Ok(Sighting::of(Seen::Nothing));
+    }
+    Ok(match effect {
+        Effect::Claim { .. } => match standing(&db, target)? {
+            Some(s) if s.held && s.run == claimant.run && s.epoch == claimant.epoch => Sighting::ours(Receipt::Claimed),
+            Some(s) if s.held && s.run != claimant.run => Sighting::of(Seen::Foreign),
+            _ => Sighting::of(Seen::Nothing),
+        },
+        Effect::Stage { staging, .. } if table_exists(&db, staging)? => Sighting::ours(Receipt::Staged),
+        Effect::Load { load, .. } => {
+            let rows: Option<u64> = db
+                .query_row("SELECT rows FROM __dpone_load WHERE load = ?1", [load], |r| r.get(0))
+                .optional()
+                .map_err(|e| why(&e))?;
+            rows.map_or(Sighting::of(Seen::Nothing), |rows| Sighting::ours(Receipt::Loaded { rows }))
+        }
+        Effect::Publish { .. } => match published(&db, target, &claimant.run)? {
+            Some(receipt) => Sighting::ours(receipt),
+            None => match order {
+                Some(order) if base(&db, target, table)? != order.base => Sighting::of(Seen::BaseChanged),
+                _ => Sighting::of(Seen::Nothing),
+            },
+        },
+        Effect::Drop { kind: OwnedKind::Staging, name } if table_exists(&db, name)? => Sighting::of(Seen::Ours),
+        Effect::Release { .. } => match standing(&db, target)? {
+            Some(s) if s.held && s.run == claimant.run => Sighting::of(Seen::Ours),
+            _ => Sighting::of(Seen::Nothing),
+        },
+        _ => Sighting::of(Seen::Nothing),
+    })
+}
