@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The class of a failure, as evidence and `run --format json` name it in `failure_class`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
     /// Refused before any source row was read.

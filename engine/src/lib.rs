@@ -7,6 +7,7 @@ pub mod budget;
 pub mod canonical;
 pub mod codes;
 pub mod driver;
+pub mod evidence;
 pub mod hex;
 pub mod manifest;
 pub mod plan;

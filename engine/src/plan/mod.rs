@@ -41,7 +41,7 @@ pub struct Context {
 }
 
 /// How many of each kind of work run at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Concurrency {
     /// Ranges read at the same time.
