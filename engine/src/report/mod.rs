@@ -4,4 +4,7 @@ pub mod grid;
 pub mod plan;
 pub mod policy;
 pub mod range;
+pub mod receipt;
+pub mod run_result;
+pub mod timeline;
 pub mod units;

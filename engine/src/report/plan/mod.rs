@@ -4,4 +4,4 @@ mod document;
 mod text;
 
 pub use document::{BlockerView, PlanDocument, blocked, document};
-pub use text::{blocked_markdown, blocked_text, markdown, text};
+pub use text::{blocked_markdown, blocked_text, markdown, rows_with, text};

@@ -8,7 +8,7 @@ use crate::plan::{Blocked, Coverage, Finding, Plan};
 use crate::ranges::{Bound, Scope, UnitRange, render_value};
 use crate::report::grid::{Grid, one_line};
 use crate::report::units::{bytes, count};
-use crate::schema::LogicalType;
+use crate::schema::Column;
 
 /// A plan for a terminal.
 pub fn text(plan: &Plan, show_values: bool) -> String {
@@ -173,7 +173,7 @@ fn ranges(plan: &Plan, show_values: bool, page: &mut Page) {
     }
     let mut grid = Grid::new(&["range", "rows with"]);
     for range in &plan.ranges {
-        grid.row([format!("r{}", range.ordinal), describe(range, &key.name, &key.ty, show_values)]);
+        grid.row([format!("r{}", range.ordinal), rows_with(range, Some(key), show_values)]);
     }
     page.grid(&grid);
     if !show_values {
@@ -181,8 +181,9 @@ fn ranges(plan: &Plan, show_values: bool, page: &mut Page) {
     }
 }
 
-/// Which rows a range holds, in mathematical notation.
-fn describe(range: &UnitRange, column: &str, ty: &LogicalType, show_values: bool) -> String {
+/// Which rows a range holds, in mathematical notation; `key` is the plan's range column.
+pub fn rows_with(range: &UnitRange, key: Option<&Column>, show_values: bool) -> String {
+    let Some(Column { name: column, ty, .. }) = key else { return "every row".to_owned() };
     let (lower, upper) = match &range.scope {
         Scope::WholeTable => return "every row".to_owned(),
         Scope::Null => return format!("{column} is NULL"),

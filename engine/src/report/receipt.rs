@@ -1,0 +1,91 @@
+//! The receipt of a run as text and as Markdown.
+
+use std::fmt::Write as _;
+
+use super::grid::{Grid, one_line};
+use super::run_result::{RunOutcome, RunResult, quoted};
+use super::units::{bytes, count, duration};
+use crate::driver::Entry;
+
+/// The receipt, for a terminal; `markdown` writes tables and lists of Markdown instead.
+pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String {
+    let mut out = String::new();
+    let mark = if markdown { "# " } else { "" };
+    let head = match (result.outcome, result.code.as_deref()) {
+        (RunOutcome::Delivered, None) => "delivered".to_owned(),
+        (RunOutcome::Delivered, Some(code)) => format!("delivered, cleanup deferred ({code})"),
+        (RunOutcome::NothingToDo, _) => "nothing to do: this run is delivered".to_owned(),
+        (RunOutcome::Failed, code) => format!("failed ({}), nothing was published", code.unwrap_or("unknown")),
+        (RunOutcome::Suspended, code) => format!("suspended in {} ({})", result.state, code.unwrap_or("suspended")),
+        (RunOutcome::Unknown, code) => format!("outcome unknown ({})", code.unwrap_or("unknown")),
+    };
+    let _ = writeln!(out, "{mark}{}: {head}", result.manifest);
+    if markdown {
+        out.push('\n');
+    }
+    let mut fact = |name: &str, value: &str| {
+        let _ = match markdown {
+            true => writeln!(out, "- **{name}**: {}", one_line(value)),
+            false => writeln!(out, "  {name:<12}{}", one_line(value)),
+        };
+    };
+    fact("run", &result.run_id);
+    if let Some(detail) = &result.detail {
+        fact("cause", detail);
+    }
+    let elapsed = match entries {
+        [first, .., last] => format!(", {}", duration(last.at.saturating_sub(first.at))),
+        _ => String::new(),
+    };
+    fact(
+        "rows",
+        &format!("{} in {} range(s), {}{elapsed}", count(result.rows), result.ranges.len(), bytes(result.bytes)),
+    );
+    fact("target", &result.target);
+    let observed = result.concurrency.observed;
+    fact("at once", &format!("{} readers, {} uploads, {} loads", observed.readers, observed.uploads, observed.loads));
+    let budget = &result.budget;
+    fact("budget", &format!("{} reserved at most, of {}", bytes(budget.reserved_peak), bytes(budget.configured)));
+    fact("quality", &quality(result));
+    if let Some(evidence) = &result.evidence {
+        for document in [&evidence.sealed, &evidence.cleanup].into_iter().flatten() {
+            fact("evidence", &format!("{} (SHA-256 {})", document.path, document.sha256));
+        }
+    }
+    fact("journal", &result.journal);
+    fact("replay", &format!("dpone --journal {} journal inspect {}", quoted(&result.journal), quoted(&result.run_id)));
+    if let Some(next) = &result.next {
+        fact("next", next);
+    }
+    let mut grid = Grid::new(&["range", ">rows", ">bytes", ">chunks", ">reads"]);
+    for range in &result.ranges {
+        grid.row([
+            range.id.clone(),
+            count(range.rows),
+            bytes(range.bytes),
+            range.chunks.to_string(),
+            range.attempts.to_string(),
+        ]);
+    }
+    out.push('\n');
+    out.push_str(&if markdown { grid.markdown() } else { grid.text() });
+    out
+}
+
+fn quality(result: &RunResult) -> String {
+    let quality = &result.quality;
+    if !quality.checked {
+        return "not checked".to_owned();
+    }
+    let failed: Vec<_> = quality.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.gate.as_str()).collect();
+    let gates = match failed.is_empty() {
+        true => format!("{} gate(s) passed", quality.gates.len()),
+        false => format!("failed: {}", failed.join(", ")),
+    };
+    let fidelity = match (quality.fidelity.passed, quality.fidelity.reason) {
+        (Some(true), _) => format!("staging equals what was read ({})", quality.fidelity.level),
+        (Some(false), _) => format!("staging differs from what was read ({})", quality.fidelity.level),
+        (None, reason) => format!("not compared: {}", reason.unwrap_or("unknown")),
+    };
+    format!("{gates}; {fidelity}")
+}
