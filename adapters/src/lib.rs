@@ -8,5 +8,6 @@ pub mod digest;
 pub mod durable;
 pub mod evidence_store;
 pub mod object_store;
+pub mod parquet_sink;
 pub mod sqlite_sink;
 pub mod system;

@@ -1,0 +1,219 @@
+//! Whether any value occurs twice, exactly and in bounded memory: sorted runs in files of the work folder, merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Seek as _};
+use std::path::{Path, PathBuf};
+
+/// The least buffer that sorting makes sense with.
+const LEAST: usize = 64 * 1024;
+
+/// The most runs that are merged at a time; each has a read buffer.
+const FAN_IN: usize = 64;
+
+/// Bytes of a run's read buffer.
+const READ: usize = 64 * 1024;
+
+/// A set of sorted runs, one buffer in memory. Give every key once; then ask.
+#[derive(Debug)]
+pub(super) struct Keys {
+    folder: PathBuf,
+    bound: usize,
+    /// Keys one after another.
+    arena: Vec<u8>,
+    /// Where each begins and ends.
+    spans: Vec<(usize, usize)>,
+    runs: Vec<File>,
+}
+
+impl Keys {
+    /// Keys kept in about `bound` bytes of memory; what is more goes to unnamed files of `folder`.
+    pub(super) fn new(folder: &Path, bound: u64) -> Self {
+        let bound = usize::try_from(bound).unwrap_or(usize::MAX).max(LEAST);
+        Self { folder: folder.to_path_buf(), bound, arena: Vec::new(), spans: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Adds the key that `write` appends, unless it says that there is none.
+    ///
+    /// # Errors
+    /// If a run cannot be written.
+    pub(super) fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> io::Result<()> {
+        let begin = self.arena.len();
+        if write(&mut self.arena) {
+            self.spans.push((begin, self.arena.len()));
+        }
+        if self.arena.len() + self.spans.len() * size_of::<(usize, usize)>() >= self.bound {
+            self.spill()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Writes what is in memory as a sorted run.
+    fn spill(&mut self) -> io::Result<()> {
+        self.sort();
+        let mut run = BufWriter::new(temporary(&self.folder)?);
+        for &(begin, end) in &self.spans {
+            write_key(&mut run, &self.arena[begin..end])?;
+        }
+        self.runs.push(rewound(run)?);
+        self.arena.clear();
+        self.spans.clear();
+        if self.runs.len() >= FAN_IN {
+            let mut merged = BufWriter::new(temporary(&self.folder)?);
+            merge(std::mem::take(&mut self.runs), |key| write_key(&mut merged, key).map(|()| true))?;
+            self.runs.push(rewound(merged)?);
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let arena = &self.arena;
+        self.spans.sort_unstable_by(|a, b| arena[a.0..a.1].cmp(&arena[b.0..b.1]));
+    }
+}
+
+/// Whether any key occurs twice among all of these.
+///
+/// # Errors
+/// If runs cannot be written or read back.
+pub(super) fn any_twice(all: Vec<Keys>) -> io::Result<bool> {
+    let mut all: Vec<Keys> = all.into_iter().filter(|k| !k.spans.is_empty() || !k.runs.is_empty()).collect();
+    if let [only] = all.as_mut_slice()
+        && only.runs.is_empty()
+    {
+        only.sort();
+        let key = |span: &(usize, usize)| &only.arena[span.0..span.1];
+        return Ok(only.spans.windows(2).any(|w| key(&w[0]) == key(&w[1])));
+    }
+    let Some(folder) = all.first().map(|k| k.folder.clone()) else { return Ok(false) };
+    let mut runs = Vec::new();
+    for mut keys in all {
+        keys.spill()?;
+        runs.append(&mut keys.runs);
+    }
+    twice_in(runs, &folder)
+}
+
+fn twice_in(mut runs: Vec<File>, folder: &Path) -> io::Result<bool> {
+    while runs.len() > FAN_IN {
+        let mut merged = BufWriter::new(temporary(folder)?);
+        merge(runs.drain(..FAN_IN).collect(), |key| write_key(&mut merged, key).map(|()| true))?;
+        runs.push(rewound(merged)?);
+    }
+    let mut last: Option<Vec<u8>> = None;
+    let mut twice = false;
+    merge(runs, |key| {
+        twice = last.as_deref() == Some(key);
+        let kept = last.get_or_insert_default();
+        kept.clear();
+        kept.extend_from_slice(key);
+        Ok(!twice)
+    })?;
+    Ok(twice)
+}
+
+/// Gives every key of the runs in order until the receiver has enough.
+fn merge(runs: Vec<File>, mut give: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
+    let mut readers: Vec<BufReader<File>> = runs.into_iter().map(|f| BufReader::with_capacity(READ, f)).collect();
+    let mut heads = BinaryHeap::new();
+    for (at, reader) in readers.iter_mut().enumerate() {
+        heads.extend(read_key(reader)?.map(|key| Reverse((key, at))));
+    }
+    while let Some(Reverse((key, at))) = heads.pop() {
+        if !give(&key)? {
+            return Ok(());
+        }
+        heads.extend(read_key(&mut readers[at])?.map(|key| Reverse((key, at))));
+    }
+    Ok(())
+}
+
+/// A file without a name: it is gone with the process, however that ends.
+fn temporary(folder: &Path) -> io::Result<File> {
+    let name = folder.join(format!(".keys-{}-{:016x}", std::process::id(), getrandom::u64().unwrap_or_default()));
+    let file = File::options().read(true).write(true).create_new(true).open(&name)?;
+    std::fs::remove_file(&name)?;
+    Ok(file)
+}
+
+fn rewound(run: BufWriter<File>) -> io::Result<File> {
+    let mut file = run.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn write_key(to: &mut impl io::Write, key: &[u8]) -> io::Result<()> {
+    to.write_all(&(key.len() as u64).to_le_bytes())?;
+    to.write_all(key)
+}
+
+fn read_key(from: &mut impl io::BufRead) -> io::Result<Option<Vec<u8>>> {
+    if from.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let mut length = [0; 8];
+    from.read_exact(&mut length)?;
+    // The run is this process's own, unnamed file: its lengths are the ones that were written.
+    let mut key = vec![0; usize::try_from(u64::from_le_bytes(length)).map_err(io::Error::other)?];
+    from.read_exact(&mut key)?;
+    Ok(Some(key))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    /// `count` different keys in an order that is not theirs, over `parts`, and `extra` at the end.
+    fn twice(count: u64, parts: usize, width: usize, extra: Option<u64>) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        let mut all: Vec<Keys> = (0..parts).map(|_| Keys::new(dir.path(), 0)).collect();
+        let key = |i: u64| {
+            let mut key = i.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes().to_vec();
+            key.resize(width, 7);
+            key
+        };
+        for (at, i) in (0..count).chain(extra).enumerate() {
+            all[at % parts]
+                .add(|to| {
+                    to.extend(key(i));
+                    true
+                })
+                .unwrap();
+            all[at % parts].add(|_| false).unwrap();
+        }
+        let found = any_twice(all).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        found
+    }
+
+    #[test]
+    fn one_value_twice_is_found_wherever_it_is() {
+        for (count, parts, width) in [(0, 1, 8), (1, 1, 8), (100, 1, 8), (100, 3, 8), (40_000, 1, 9), (40_000, 3, 40)] {
+            assert!(!twice(count, parts, width, None), "{count} {parts}");
+            if count > 0 {
+                assert!(twice(count, parts, width, Some(0)) && twice(count, parts, width, Some(count - 1)));
+            }
+        }
+        // More runs than are merged at a time.
+        assert!(!twice(300_000, 2, 40, None));
+        assert!(twice(300_000, 2, 40, Some(123_456)));
+    }
+
+    #[test]
+    fn empty_and_absent_keys_differ() {
+        let dir = tempfile::tempdir().unwrap();
+        let check = |given: &[Option<&[u8]>]| {
+            let mut keys = Keys::new(dir.path(), 0);
+            for key in given {
+                keys.add(|to| key.map(|k| to.extend(k)).is_some()).unwrap();
+            }
+            any_twice(vec![keys]).unwrap()
+        };
+        assert!(!check(&[None, None, Some(b""), Some(b"a"), Some(b"\0")]));
+        assert!(check(&[Some(b""), None, Some(b"")]));
+    }
+}
