@@ -6,5 +6,6 @@ pub mod policy;
 pub mod range;
 pub mod receipt;
 pub mod run_result;
+pub mod schema;
 pub mod timeline;
 pub mod units;

@@ -22,11 +22,11 @@ pub(super) fn event_text(event: &Event, effect: Option<&Effect>) -> String {
         Event::Confirmed { receipt, .. } => receipt_text(receipt, effect),
         Event::NotDone { why, not_before, .. } => {
             let again = match (why.transient, *not_before) {
-                (true, 0) => " It may be tried again.".to_owned(),
-                (true, at) => format!(" It may be tried again from {}.", time(at)),
+                (true, 0) => ". It may be tried again".to_owned(),
+                (true, at) => format!(". It may be tried again from {}", time(at)),
                 (false, _) => String::new(),
             };
-            format!("did not {}: {}.{again}", what(), why_text(why))
+            format!("did not {}: {}{again}", what(), why_text(why))
         }
         Event::Doubted { why, .. } => format!("it is not known whether it did {}: {}", what(), why_text(why)),
         Event::Probed { seen, not_before, .. } => {
@@ -38,7 +38,8 @@ pub(super) fn event_text(event: &Event, effect: Option<&Effect>) -> String {
                 Seen::Superseded => "a later publication has replaced it",
                 Seen::CannotTell => "the probe itself failed",
             };
-            format!("looked for: {}; {seen}. The next look is from {}", what(), time(*not_before))
+            let again = if *not_before == 0 { String::new() } else { format!(", from {}", time(*not_before)) };
+            format!("looked whether it did {}: {seen}. It may look again{again}", what())
         }
         Event::Poisoned { .. } => format!("gave up the staging place of: {}", what()),
         Event::Moved { to } => format!("{to}: {}", state_text(*to)),
@@ -134,6 +135,8 @@ fn receipt_text(receipt: &Receipt, effect: Option<&Effect>) -> String {
         (Receipt::Fenced, _) => "the publication in doubt can no longer happen, or has happened".to_owned(),
         (Receipt::Written { path, .. }, _) => format!("wrote {path}"),
         (Receipt::Released, _) => "the claim is given back".to_owned(),
+        (Receipt::Staged, Some(Effect::Stage { staging, .. })) => format!("created staging {staging}"),
+        (Receipt::Dropped, Some(Effect::Drop { kind, name })) => format!("removed {} {name}", kind_text(*kind)),
         (_, Some(effect)) => format!("did {}", effect_text(effect)),
         (_, None) => "an effect is confirmed".to_owned(),
     }

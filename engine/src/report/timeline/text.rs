@@ -25,10 +25,12 @@ pub fn text(timeline: &Timeline) -> String {
     }
     known(&mut out, timeline);
     list(&mut out, "Open", timeline.open.iter().map(open_text));
-    match timeline.next.is_empty() {
-        true => out.push_str("\nNext\n  nothing until something open is settled, or the run is at its end\n"),
-        false => list(&mut out, "Next", timeline.next.iter().cloned()),
-    }
+    let nothing = match (timeline.next.is_empty(), timeline.next_on_resume.is_empty()) {
+        (false, _) => None,
+        (true, true) => Some("nothing: the run is at its end"),
+        (true, false) => Some("nothing until something open is settled"),
+    };
+    list(&mut out, "Next", timeline.next.iter().cloned().chain(nothing.map(str::to_owned)));
     list(&mut out, "A runner that took it over would first", timeline.next_on_resume.iter().cloned());
     out
 }
@@ -69,14 +71,19 @@ fn line(out: &mut String, fact: &Fact) {
     if heading && fact.kind != EventKind::Moved {
         out.push('\n');
     }
-    let _ = writeln!(out, "{:>5} {clock} {mark} {indent}{}{took}{pause}", fact.seq, one_line(&fact.text));
+    // Runs can be taken over days later; the clock alone would not say so.
+    let day = match (fact.kind, fact.at.get(..10)) {
+        (EventKind::Planned | EventKind::TakenOver, Some(day)) => format!(", {day}"),
+        _ => String::new(),
+    };
+    let _ = writeln!(out, "{:>5} {clock} {mark} {indent}{}{day}{took}{pause}", fact.seq, one_line(&fact.text));
 }
 
 fn known(out: &mut String, timeline: &Timeline) {
     let k = &timeline.known;
     let _ = writeln!(out, "\nKnown then");
     let mut fact = |name: &str, value: String| {
-        let _ = writeln!(out, "  {name:<10}{value}");
+        let _ = writeln!(out, "  {name:<12}{value}");
     };
     fact("state", format!("{}, attempt {}, epoch {}", k.state, k.attempt, k.epoch));
     fact("read", format!("{} of {} ranges, {} rows", k.ranges_read, k.ranges, count(k.rows_read)));
