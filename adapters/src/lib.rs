@@ -3,6 +3,7 @@
 //! Invariant: an adapter holds no run state, calls no other port, and answers `Done`, `NotDone` or `Unknown`; it never
 //! retries in a way that hides an outcome.
 
+pub mod any;
 pub mod body;
 pub mod digest;
 pub mod durable;
