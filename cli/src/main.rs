@@ -2,8 +2,13 @@
 
 mod args;
 mod commands;
+mod compose;
 mod exit;
+mod logs;
 mod output;
+mod progress;
+mod report;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -19,6 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let output = Output::new(&cli.global);
+    logs::start(&cli.global);
     match dispatch(&cli, &output) {
         Ok(code) => exit::code(code),
         Err(refusals) => {
@@ -33,6 +39,9 @@ fn dispatch(cli: &Cli, output: &Output) -> Answer {
         Command::Explain { code } => commands::explain::explain(code.as_deref(), output),
         Command::Schema { command } => commands::schema::schema(*command, output),
         Command::Completions { shell } => commands::completions::completions(*shell, output),
-        Command::Plan { .. } | Command::Run(_) | Command::Runs { .. } | Command::Journal { .. } => Ok(exit::INTERNAL),
+        Command::Plan { manifest, show_values } => commands::plan::plan(&cli.global, manifest, *show_values, output),
+        Command::Run(args) => commands::run::run(&cli.global, args, output),
+        Command::Runs { command } => commands::runs::runs(&cli.global, command.as_ref(), output),
+        Command::Journal { command } => commands::journal::journal(&cli.global, command, output),
     }
 }

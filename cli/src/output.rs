@@ -40,6 +40,21 @@ impl Output {
         self.result(&serde_json::to_string_pretty(value).unwrap_or_default());
     }
 
+    /// Prints anything that has a JSON form as a result.
+    pub(crate) fn value(&self, value: &impl serde::Serialize) {
+        self.result(&serde_json::to_string_pretty(value).unwrap_or_default());
+    }
+
+    /// Prints how a run failed, and what to run next.
+    pub(crate) fn failure(&self, code: &str, detail: &str, next: Option<&str>) {
+        let mut err = io::stderr().lock();
+        let _ = writeln!(err, "{}: {detail}", self.paint("1;31", &format!("error[{code}]")));
+        if let Some(next) = next {
+            let _ = writeln!(err, "  {} {next}", self.paint("1;36", "next:"));
+        }
+        let _ = writeln!(err, "{}", self.dim(&format!("see: dpone explain {code}")));
+    }
+
     /// Prints a line that is neither a result nor an error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {

@@ -1,7 +1,12 @@
 //! One command per file. Each answers with its exit code, or with the refusals that end it.
 
 pub(crate) mod completions;
+pub(crate) mod execute;
 pub(crate) mod explain;
+pub(crate) mod journal;
+pub(crate) mod plan;
+pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 
 use std::path::{Path, PathBuf};

@@ -23,7 +23,8 @@ impl Bars {
     pub(super) fn new(units: u32, rows: Option<u64>) -> Self {
         let all = MultiProgress::new();
         let total = all.add(match rows {
-            Some(rows) => ProgressBar::new(rows).with_style(style("{prefix:>10} [{bar:32}] {human_pos}/{human_len} rows  {per_sec}  eta {eta}")),
+            Some(rows) => ProgressBar::new(rows)
+                .with_style(style("{prefix:>10} [{bar:32}] {human_pos}/{human_len} rows  {per_sec}  eta {eta}")),
             None => ProgressBar::no_length().with_style(style("{prefix:>10} {spinner} {human_pos} rows  {per_sec}")),
         });
         total.set_prefix("total");
@@ -43,7 +44,9 @@ impl Bars {
     pub(super) fn fact(&self, event: &Event) {
         match event {
             Event::Moved { to } => self.state.set_message(to.name()),
-            Event::AttemptStarted { attempt, .. } if *attempt > 1 => self.state.set_message(format!("attempt {attempt}")),
+            Event::AttemptStarted { attempt, .. } if *attempt > 1 => {
+                self.state.set_message(format!("attempt {attempt}"))
+            }
             Event::Halted { why, .. } => self.state.set_message(format!("stopping: {}", why.code)),
             Event::Intended { effect: Effect::Read { unit, .. }, .. } if self.shown => {
                 let bar = self.all.insert_before(&self.total, ProgressBar::new_spinner());

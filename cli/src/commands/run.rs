@@ -1,0 +1,112 @@
+//! `dpone run MANIFEST`, and with `--resume`.
+
+use dpone_engine::codes::Code;
+use dpone_engine::plan::{Blocked, Plan};
+use dpone_engine::refusal::Refusal;
+use dpone_engine::run::{Event, State};
+use dpone_journal::lock;
+use dpone_journal::sqlite::{Journal, RunRow};
+use uuid::Uuid;
+
+use super::Answer;
+use super::execute::{Job, execute, nothing_to_do};
+use crate::args::{Global, RunArgs};
+use crate::compose::{Loaded, load, preflight, storage};
+use crate::output::Output;
+use crate::report;
+
+/// Runs a manifest to the end, or continues a run.
+pub(crate) fn run(global: &Global, args: &RunArgs, output: &Output) -> Answer {
+    let loaded = match load(&args.manifest, global.journal.as_deref()) {
+        Ok(loaded) => loaded,
+        Err(refusals) => return Ok(report::refused(None, &refusals, output)),
+    };
+    let name = loaded.manifest.name.clone();
+    let answer = match &args.resume {
+        None => fresh(global, &loaded, args.run_id.clone(), output),
+        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| !r.is_empty()), output),
+    };
+    match answer {
+        Ok(code) => Ok(code),
+        Err(refusals) => Ok(report::refused(Some(&name), &refusals, output)),
+    }
+}
+
+fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, output: &Output) -> Answer {
+    // Before anything is created: what the manifest and both sides say.
+    let first = plan(loaded, None)?;
+    let mut journal = Journal::open(&loaded.journal).map_err(one)?;
+    let locks = lock::take(&loaded.journal, &first.manifest.name, &first.target.target).map_err(one)?;
+    // Again, now that no other runner of this journal can change the target.
+    let plan = plan(loaded, Some(&journal))?;
+    storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
+    let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
+    let facts = plan.facts().map_err(one)?;
+    journal.create_run(&Event::Planned { run: run.clone(), plan: facts }, now()).map_err(one)?;
+    execute(global, Job { manifest: &loaded.name, journal, locks, plan, run, abandon: false }, output)
+}
+
+fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) -> Answer {
+    let journal = Journal::open_existing(&loaded.journal).map_err(one)?;
+    let row = find(&journal, loaded, run).map_err(one)?;
+    let locks = lock::take(&loaded.journal, &row.manifest, &row.target).map_err(one)?;
+    let (folded, entries) = journal.fold(&row.run).map_err(one)?;
+    let planned = Plan::from_document(&folded.plan.document).map_err(one)?;
+    if folded.state == State::CleanupComplete {
+        return Ok(nothing_to_do(&loaded.name, &journal, &planned, &folded, &entries, output));
+    }
+    // What was read once is read the same way again, so both sides must still be what they were.
+    let newer = plan(loaded, Some(&journal))?;
+    let differences = planned.differences(&newer);
+    if !differences.is_empty() {
+        let text = format!("run {} was planned otherwise: {}", row.run, differences.join("; "));
+        return Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(format!(
+            "Undo the change and resume, or give the run up with `dpone runs abandon {}` and start a new one.",
+            row.run
+        ))));
+    }
+    let plan = planned.resumed_with(&newer);
+    storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
+    execute(global, Job { manifest: &loaded.name, journal, locks, plan, run: row.run, abandon: false }, output)
+}
+
+fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
+    let name = &loaded.manifest.name;
+    match run {
+        Some(run) => {
+            let row = journal.run(run)?;
+            if row.manifest == *name {
+                return Ok(row);
+            }
+            Err(Refusal::new(
+                Code::ResumePlanMismatch,
+                format!("run {run} is of manifest {:?}, not {name:?}", row.manifest),
+            )
+            .fix("Resume it with its own manifest."))
+        }
+        None => journal.newest_of(name)?.ok_or_else(|| {
+            Refusal::new(Code::RunNotFound, format!("the journal has no run of manifest {name:?}"))
+                .at(journal.path().display().to_string())
+                .fix("Run it without --resume.")
+        }),
+    }
+}
+
+fn plan(loaded: &Loaded, journal: Option<&Journal>) -> Result<Plan, Vec<Refusal>> {
+    let key = journal.map_or([0; 32], |j| *j.digest_key());
+    let owns = |run: &str| journal.is_some_and(|j| j.run(run).is_ok());
+    preflight(loaded, key, owns).map_err(|blocked| {
+        let Blocked { blockers, .. } = *blocked;
+        blockers
+    })
+}
+
+pub(super) fn one(refusal: Refusal) -> Vec<Refusal> {
+    vec![refusal]
+}
+
+/// Wall time, Unix milliseconds.
+pub(super) fn now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}

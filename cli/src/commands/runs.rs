@@ -1,0 +1,108 @@
+//! `dpone runs`, `runs show`, `runs abandon`.
+
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use dpone_engine::codes::Code;
+use dpone_engine::driver::Observed;
+use dpone_engine::refusal::Refusal;
+use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result};
+use dpone_engine::report::{receipt::receipt, units};
+use dpone_engine::run::Run;
+use dpone_journal::lock;
+use dpone_journal::sqlite::Journal;
+use serde_json::json;
+
+use super::execute::{Job, execute};
+use super::journal::planned;
+use super::run::one;
+use super::{Answer, journal_path};
+use crate::args::{Format, Global, RunsCommand};
+use crate::exit;
+use crate::output::Output;
+
+/// Lists runs, shows one, or gives one up.
+pub(crate) fn runs(global: &Global, command: Option<&RunsCommand>, output: &Output) -> Answer {
+    let journal = Journal::open_existing(&journal_path(global.journal.as_deref())).map_err(one)?;
+    match command {
+        None => list(&journal, output),
+        Some(RunsCommand::Show { run }) => show(&journal, run, output),
+        Some(RunsCommand::Abandon { run }) => abandon(global, journal, run, output),
+    }
+}
+
+fn list(journal: &Journal, output: &Output) -> Answer {
+    let mut rows = Vec::new();
+    for row in journal.runs().map_err(one)? {
+        // A run whose log is broken is still listed: `journal verify` says what is wrong with it.
+        let folded = journal.fold(&row.run).ok().map(|(run, _)| run);
+        rows.push((row, folded));
+    }
+    match output.format {
+        Format::Json => {
+            let runs: Vec<_> = rows
+                .iter()
+                .map(|(row, run)| {
+                    json!({
+                        "run_id": row.run,
+                        "manifest": row.manifest,
+                        "target": row.target,
+                        "planned_at": units::time(row.created),
+                        "state": run.as_ref().map(|r| r.state.name()),
+                        "attempt": run.as_ref().map(|r| r.attempt),
+                        "settled": run.as_ref().map(Run::settled),
+                        "published": run.as_ref().and_then(published),
+                        "rows": run.as_ref().map(Run::rows_read),
+                    })
+                })
+                .collect();
+            output.json(&json!({ "runs": runs }));
+        }
+        Format::Text | Format::Md => {
+            let mut table = Table::new();
+            table.load_preset(if output.format == Format::Md { comfy_table::presets::ASCII_MARKDOWN } else { NOTHING });
+            table.set_header(["run", "manifest", "planned", "state", "attempt", "rows"]);
+            for (row, run) in &rows {
+                let of = |f: fn(&Run) -> String| run.as_ref().map_or_else(|| "?".to_owned(), f);
+                table.add_row([
+                    row.run.clone(),
+                    row.manifest.clone(),
+                    units::time(row.created),
+                    of(|r| r.state.to_string()),
+                    of(|r| r.attempt.to_string()),
+                    of(|r| r.rows_read().to_string()),
+                ]);
+            }
+            output.result(&table.to_string());
+        }
+    }
+    Ok(exit::DELIVERED)
+}
+
+fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
+    let row = journal.run(run).map_err(one)?;
+    let (folded, entries) = journal.fold(&row.run).map_err(one)?;
+    let plan = planned(&folded.plan.document)?;
+    let path = journal.path().display().to_string();
+    let extras = Extras { manifest_file: "MANIFEST", journal: &path, observed: Observed::default() };
+    let finish = recorded(&folded);
+    let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);
+    match output.format {
+        Format::Json => output.value(&result),
+        Format::Text => output.result(&receipt(&result, &entries, false)),
+        Format::Md => output.result(&receipt(&result, &entries, true)),
+    }
+    Ok(exit::DELIVERED)
+}
+
+fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Answer {
+    let row = journal.run(run).map_err(one)?;
+    let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
+    let (folded, _) = journal.fold(&row.run).map_err(one)?;
+    if folded.settled() || folded.state.is_past_publication() || folded.open_publication().is_some() {
+        let text = format!("run {} is in {} and can no longer be given up", row.run, folded.state);
+        return Err(one(Refusal::new(Code::OptionConflict, text)
+            .fix("A run whose publication was announced is settled with --resume; a settled run needs nothing.")));
+    }
+    let plan = planned(&folded.plan.document)?;
+    execute(global, Job { manifest: "MANIFEST", journal, locks, plan, run: row.run, abandon: true }, output)
+}

@@ -1,0 +1,80 @@
+//! What a run's end looks like: the receipt for people, one JSON object for scripts, an exit code for both.
+
+use dpone_engine::driver::{Entry, Finish, Observed};
+use dpone_engine::plan::Plan;
+use dpone_engine::refusal::Refusal;
+use dpone_engine::report::receipt::receipt;
+use dpone_engine::report::run_result::{Extras, Work, finish_code, run_result};
+use dpone_engine::run::Run;
+use dpone_journal::sqlite::Journal;
+use serde_json::json;
+
+use crate::args::Format;
+use crate::exit;
+use crate::output::Output;
+
+/// What there is to tell.
+pub(crate) struct Told<'a> {
+    pub(crate) manifest: &'a str,
+    pub(crate) journal: &'a Journal,
+    pub(crate) plan: &'a Plan,
+    pub(crate) run: &'a Run,
+    pub(crate) entries: &'a [Entry],
+    /// `None` if the run was delivered before and nothing was done.
+    pub(crate) finish: Option<&'a Finish>,
+    pub(crate) observed: Observed,
+    /// The signal that asked to stop.
+    pub(crate) signal: Option<i32>,
+}
+
+/// Prints it, and answers with the exit code.
+pub(crate) fn tell(told: &Told<'_>, output: &Output) -> u8 {
+    let journal = told.journal.path().display().to_string();
+    let extras = Extras { manifest_file: told.manifest, journal: &journal, observed: told.observed };
+    let work = told.finish.map_or(Work::NothingToDo, Work::Finished);
+    let result = run_result(told.plan, told.run, told.entries, work, &extras);
+    match output.format {
+        Format::Json => output.value(&result),
+        Format::Text if output.quiet && result.code.is_none() => {}
+        Format::Text => output.result(&receipt(&result, told.entries, false)),
+        Format::Md => output.result(&receipt(&result, told.entries, true)),
+    }
+    if let (Some(code), Some(detail)) = (&result.code, &result.detail) {
+        output.failure(code, detail, result.next.as_deref());
+    }
+    let signal = told.signal.and_then(|number| u8::try_from(number).ok());
+    told.finish.map_or(exit::DELIVERED, |finish| finish_code(finish, told.run, signal))
+}
+
+/// A run that was refused before it began: the same JSON keys, with what is not known left null.
+pub(crate) fn refused(manifest: Option<&str>, refusals: &[Refusal], output: &Output) -> u8 {
+    let first = refusals.first();
+    if output.format == Format::Json {
+        output.json(&json!({
+            "run_id": null,
+            "manifest": manifest,
+            "state": null,
+            "outcome": "failed",
+            "published": false,
+            "code": first.map(|r| r.code),
+            "detail": first.map(|r| &r.message),
+            "failure_class": first.map(|r| r.code.class()),
+            "rows": 0,
+            "bytes": 0,
+            "ranges": [],
+            "target": null,
+            "consistency": null,
+            "concurrency": null,
+            "budget": null,
+            "quality": null,
+            "evidence": null,
+            "journal": null,
+            "next": first.map(|r| format!("dpone explain {}", r.code)),
+            "errors": refusals.iter().map(|r| json!({
+                "code": r.code, "message": r.message, "place": r.place, "fix": r.fix,
+            })).collect::<Vec<_>>(),
+        }));
+    }
+    output.refusals(refusals);
+    first.map_or(exit::INTERNAL, |r| exit::of_refusal(r.code))
+}
