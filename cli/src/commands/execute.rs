@@ -34,7 +34,8 @@ pub(crate) struct Job<'a> {
     /// How its manifest was named, for the command to run next.
     pub(crate) manifest: &'a str,
     pub(crate) journal: Journal,
-    pub(crate) locks: Locks,
+    /// Held until the log takes them over.
+    pub(crate) locks: Option<Locks>,
     pub(crate) plan: Plan,
     pub(crate) run: String,
     /// Whether an operator gives the run up.
@@ -42,8 +43,7 @@ pub(crate) struct Job<'a> {
 }
 
 /// Works on a run until it ends or must stop.
-pub(crate) fn execute(global: &Global, job: Job<'_>, output: &Output) -> Answer {
-    let mut job = job;
+pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Answer {
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
@@ -56,7 +56,11 @@ pub(crate) fn execute(global: &Global, job: Job<'_>, output: &Output) -> Answer 
         let epoch = job.journal.raise_epoch(&job.run).map_err(one)?;
         let key = *job.journal.digest_key();
         let journal_id = job.journal.id().to_owned();
-        let log = SqliteLog::start(Journal::open_existing(&path).map_err(one)?, job.run.clone(), epoch, job.locks)
+        let locks = match job.locks.take() {
+            Some(locks) => locks,
+            None => lock::take(&path, &job.plan.manifest.name, &job.plan.target.target).map_err(one)?,
+        };
+        let log = SqliteLog::start(Journal::open_existing(&path).map_err(one)?, job.run.clone(), epoch, locks)
             .map_err(|e| one(Refusal::new(e.code, e.detail)))?;
         let (finished, signal) = {
             let _in_runtime = runtime.enter();
@@ -75,7 +79,6 @@ pub(crate) fn execute(global: &Global, job: Job<'_>, output: &Output) -> Answer 
         };
         // Blocking steps that a stop left behind do not keep the process.
         if clean_first && matches!(finished.finish, Finish::Ended(Ending::Failed(_))) {
-            job.locks = lock::take(&path, &job.plan.manifest.name, &job.plan.target.target).map_err(one)?;
             continue;
         }
         runtime.shutdown_timeout(Duration::from_millis(500));

@@ -43,7 +43,7 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, output: &Outp
     let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let facts = plan.facts().map_err(one)?;
     journal.create_run(&Event::Planned { run: run.clone(), plan: facts }, now()).map_err(one)?;
-    execute(global, Job { manifest: &loaded.name, journal, locks, plan, run, abandon: false }, output)
+    execute(global, Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run, abandon: false }, output)
 }
 
 fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) -> Answer {
@@ -67,7 +67,7 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
     }
     let plan = planned.resumed_with(&newer);
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
-    execute(global, Job { manifest: &loaded.name, journal, locks, plan, run: row.run, abandon: false }, output)
+    execute(global, Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run: row.run, abandon: false }, output)
 }
 
 fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {

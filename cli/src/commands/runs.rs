@@ -1,11 +1,10 @@
 //! `dpone runs`, `runs show`, `runs abandon`.
 
-use comfy_table::Table;
-use comfy_table::presets::NOTHING;
 use dpone_engine::codes::Code;
 use dpone_engine::driver::Observed;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result};
+use dpone_engine::report::grid::Grid;
 use dpone_engine::report::{receipt::receipt, units};
 use dpone_engine::run::Run;
 use dpone_journal::lock;
@@ -58,12 +57,10 @@ fn list(journal: &Journal, output: &Output) -> Answer {
             output.json(&json!({ "runs": runs }));
         }
         Format::Text | Format::Md => {
-            let mut table = Table::new();
-            table.load_preset(if output.format == Format::Md { comfy_table::presets::ASCII_MARKDOWN } else { NOTHING });
-            table.set_header(["run", "manifest", "planned", "state", "attempt", "rows"]);
+            let mut grid = Grid::new(&["run", "manifest", "planned", "state", ">attempt", ">rows"]);
             for (row, run) in &rows {
                 let of = |f: fn(&Run) -> String| run.as_ref().map_or_else(|| "?".to_owned(), f);
-                table.add_row([
+                grid.row([
                     row.run.clone(),
                     row.manifest.clone(),
                     units::time(row.created),
@@ -72,7 +69,8 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                     of(|r| r.rows_read().to_string()),
                 ]);
             }
-            output.result(&table.to_string());
+            let markdown = output.format == Format::Md;
+            output.result(&if markdown { grid.markdown() } else { grid.text() });
         }
     }
     Ok(exit::DELIVERED)
@@ -104,5 +102,5 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
             .fix("A run whose publication was announced is settled with --resume; a settled run needs nothing.")));
     }
     let plan = planned(&folded.plan.document)?;
-    execute(global, Job { manifest: "MANIFEST", journal, locks, plan, run: row.run, abandon: true }, output)
+    execute(global, Job { manifest: "MANIFEST", journal, locks: Some(locks), plan, run: row.run, abandon: true }, output)
 }

@@ -8,6 +8,7 @@ use dpone_adapters::evidence_store::EvidenceFiles;
 use dpone_adapters::object_store::LocalObjects;
 use dpone_adapters::sqlite_source::{SqlitePlan, SqliteSource};
 use dpone_adapters::system::{SystemClock, SystemEntropy};
+use dpone_engine::codes::Code;
 use dpone_engine::plan::Plan;
 use dpone_engine::ports::{Entropy, Ports};
 use dpone_engine::refusal::Refusal;
@@ -42,14 +43,14 @@ impl RunPorts {
             units: plan.ranges.clone(),
             consistency: manifest.ranges.consistency,
             fidelity: manifest.quality.fidelity,
-            target_chunk_bytes: manifest.chunks.target_chunk_bytes,
-            max_chunk_bytes: manifest.chunks.max_chunk_bytes,
+            target_chunk_bytes: manifest.chunks.target_bytes,
+            max_chunk_bytes: manifest.chunks.max_bytes,
             nonce: entropy.nonce(),
         };
         let root = storage.transfer_store.local_root_dir.as_deref().unwrap_or_default();
         Ok(Self {
             log,
-            source: SqliteSource::new(source),
+            source: SqliteSource::new(source).map_err(|e| vec![Refusal::new(Code::UnsupportedType, e.to_string())])?,
             store: LocalObjects::open(Path::new(root)).map_err(|r| vec![r])?,
             sink: AnySink::of(plan).map_err(|r| vec![r])?,
             evidence: EvidenceFiles::new(&storage.evidence_dir),
