@@ -4,8 +4,8 @@
 
 mod evidence;
 mod results;
+mod schemas;
 mod story;
 mod timelines;
 #[path = "../plan/world.rs"]
-#[expect(dead_code, reason = "the plans' tests use all of it")]
 mod world;
