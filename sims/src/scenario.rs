@@ -168,6 +168,7 @@ fn order(shape: Shape) -> Order<'static> {
         },
         budget: Amount { bytes: grant.bytes * times + ROW_BYTES, rows: grant.rows * times },
         grant,
+        check: grant.bytes,
         uploads: shape.uploads,
         journal: "sim".to_owned(),
         backoff: 50,

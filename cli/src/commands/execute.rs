@@ -102,6 +102,7 @@ fn order<'a>(job: &Job<'_>, journal: String, render: dpone_engine::driver::Rende
         policy,
         budget: job.plan.budget.total(),
         grant: job.plan.budget.grant(),
+        check: job.plan.budget.check_bytes,
         uploads: job.plan.concurrency.uploads,
         journal,
         backoff: BACKOFF.0,

@@ -120,7 +120,7 @@ impl<'a, P: Ports> Driver<'a, P> {
     fn check(&self) -> LocalBoxFuture<'a, Outcome> {
         let staged = self.staged();
         let (sink, budget) = (self.ports.sink(), self.budget.clone());
-        let bytes = self.order.grant.bytes;
+        let bytes = self.order.check;
         async move {
             match budget.reserve(Amount { bytes, rows: 0 }).await {
                 Ok(_grant) => sink.check(&staged, bytes).await,

@@ -53,8 +53,10 @@ pub struct Order<'a> {
     pub policy: Policy,
     /// The byte and row budget.
     pub budget: Amount,
-    /// What one pull of a reader, one load and the check are granted.
+    /// What one pull of a reader and one load are granted.
     pub grant: Amount,
+    /// Bytes that the check of staging is granted.
+    pub check: u64,
     /// Objects written at the same time.
     pub uploads: u32,
     /// The journal's identity, which rivals see in the target's claim.
