@@ -59,6 +59,14 @@ fn settings_columns_and_the_target() {
     );
     differ(&[], |w| w.source.schema.columns[2].nullable = false, &["source column \"note\": it is NOT NULL now"]);
     differ(&[], |w| w.target.target = "elsewhere".into(), &["target: was sqlite:/data/dwh.db#orders, is elsewhere"]);
+    differ(
+        &[],
+        |w| {
+            w.target.base = "published meanwhile".into();
+            w.target.column_types[2] = "BLOB".into();
+        },
+        &[],
+    );
     differ(&[], |w| w.target.column_types[2] = "BLOB".into(), &["target column \"note\": was TEXT, is BLOB"]);
 }
 

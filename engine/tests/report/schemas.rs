@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use dpone_engine::driver::Finish;
 use dpone_engine::evidence::{cleanup, sealed};
 use dpone_engine::report::plan::{blocked, document};
-use dpone_engine::report::run_result::{Extras, Work, run_result};
+use dpone_engine::report::receipt::receipt;
+use dpone_engine::report::run_result::{Extras, Work, recorded, run_result};
 use dpone_engine::report::schema::schemas;
 use dpone_engine::report::timeline::timeline;
-use dpone_engine::run::ending;
+use dpone_engine::run::recover;
 use serde_json::{Value, json, to_value};
 
-use super::story::{JOURNAL_KEY, delivered, failed, published, resumed, unknown};
+use super::story::{JOURNAL_KEY, delivered, failed, resumed, unknown};
 use super::world::World;
 
 /// The parts of JSON Schema that generated schemas use. Anything else in a schema fails the test.
@@ -133,16 +133,20 @@ fn documents_satisfy_their_schemas() {
     let mut none = World::with(&[("unique: [id]", "unique: [nope]")]);
     none.source.key_indexed = false;
     valid("plan", &to_value(blocked(&none.build().unwrap_err())).unwrap());
-    for s in [published(), delivered(), failed(), resumed(), unknown()] {
-        valid("evidence", &to_value(sealed(&s.plan, &JOURNAL_KEY, &s.run, &s.entries, s.observed())).unwrap());
-        valid("evidence-cleanup", &to_value(cleanup(&s.run, &s.entries)).unwrap());
-        valid("timeline", &to_value(timeline(&s.entries, None, true).unwrap()).unwrap());
-        let extras = Extras { manifest_file: "orders.yaml", journal: "journal.db", observed: s.observed() };
-        let finish = Finish::Ended(ending(&s.run));
-        valid(
-            "run-result",
-            &to_value(run_result(&s.plan, &s.run, &s.entries, Work::Finished(&finish), &extras)).unwrap(),
-        );
+    for s in [delivered(), failed(), resumed(), unknown()] {
+        // At every fact, so also where a runner could have died.
+        for end in 1..=s.entries.len() {
+            let entries = &s.entries[..end];
+            let run = recover(entries.iter().map(|entry| &entry.event)).unwrap();
+            valid("evidence", &to_value(sealed(&s.plan, &JOURNAL_KEY, &run, entries, s.observed())).unwrap());
+            valid("evidence-cleanup", &to_value(cleanup(&run, entries)).unwrap());
+            valid("timeline", &to_value(timeline(entries, None, true).unwrap()).unwrap());
+            let extras = Extras { manifest_file: "orders.yaml", journal: "journal.db", observed: s.observed() };
+            let finish = recorded(&run);
+            let result = run_result(&s.plan, &run, entries, Work::Finished(&finish), &extras);
+            valid("run-result", &to_value(&result).unwrap());
+            assert!(!receipt(&result, entries, end % 2 == 0).is_empty());
+        }
     }
 }
 
