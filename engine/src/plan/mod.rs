@@ -58,7 +58,7 @@ pub struct Concurrency {
 pub enum Coverage {
     /// Against every row of the relation: a row that no range holds stops the run.
     Relation,
-    /// Against the rows that lie in some range: the manifest allows gaps.
+    /// Not counted: the manifest allows gaps, and rows in them are left out. Recorded as a waiver.
     Ranges,
     /// Not counted: the operator states that the source does not change. Recorded as a waiver.
     Waived,

@@ -26,7 +26,7 @@ impl Plan {
             load_isolation: target.load_isolation,
             publication: target.publication,
             staging_fate: target.staging_fate,
-            coverage_required: self.coverage != Coverage::Waived,
+            coverage_required: self.coverage == Coverage::Relation,
             fidelity: self.manifest.quality.fidelity,
             base: Base { identity: target.base.clone(), owner: target.base_owner.clone() },
             target: target.target.clone(),

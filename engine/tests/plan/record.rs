@@ -32,6 +32,12 @@ fn the_machine_learns_what_it_needs() {
     assert!(!facts.coverage_required);
     assert_eq!(facts.objects_after_success, Retention::Remove);
     assert_eq!(facts.objects_after_failure, Retention::Keep);
+    let gaps = World::with(&[
+        ("num_partitions: 4", "ranges: [{lower: 0, upper: 10}, {lower: 20, upper: 30}]"),
+        ("mode: required\n", "mode: required\n        gap_policy: allow_explicit\n"),
+    ]);
+    assert!(!gaps.plan().facts().unwrap().coverage_required);
+    assert!(World::new().plan().facts().unwrap().coverage_required);
     // Another run than the one that published it may not remove it.
     world.target.base_run = Some("run-8".into());
     assert_eq!(world.plan().facts().unwrap().base.owner, None);

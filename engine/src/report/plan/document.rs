@@ -124,7 +124,7 @@ pub struct RangeParallelism {
     pub topology: Option<StagingTopology>,
     /// What makes readers see one state.
     pub consistency: Option<Consistency>,
-    /// Against what the ranges' rows are counted; null if blocked.
+    /// Against what the ranges' rows are counted, or that the count is waived; null if blocked.
     pub coverage: Option<Coverage>,
     /// The family of the boundaries' values; null with one range.
     pub boundary_family: Option<String>,

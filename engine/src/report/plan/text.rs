@@ -217,7 +217,7 @@ fn strategy(plan: &Plan) -> String {
 const fn coverage(coverage: Coverage) -> &'static str {
     match coverage {
         Coverage::Relation => "the ranges together must hold every row of the source",
-        Coverage::Ranges => "the rows within the stated ranges are counted; rows in gaps are not delivered",
+        Coverage::Ranges => "waived: gaps are allowed, and rows in them are not delivered",
         Coverage::Waived => "waived: the operator states that the source does not change",
     }
 }
