@@ -6,6 +6,8 @@
 pub mod budget;
 pub mod canonical;
 pub mod codes;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod driver;
 pub mod evidence;
 pub mod hex;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
 
+use crate::durable;
+
 /// The folder that an address names: `file:///absolute`, or a plain path that is absolute or starts at the current
 /// folder. Nothing is created.
 ///
@@ -32,22 +34,12 @@ pub fn dataset_root(uri: &str) -> Result<PathBuf, Refusal> {
         return Err(invalid("is not a path"));
     }
     let absolute = std::path::absolute(&path).map_err(|_| invalid("is not a path"))?;
-    Ok(resolved(&absolute))
+    Ok(durable::resolved(&absolute))
 }
 
 /// The address as rivals must agree on it.
 pub(super) fn target_name(root: &Path) -> String {
     format!("file://{}", root.display())
-}
-
-/// The path with links resolved as far as it exists, so that two spellings of one folder are one target.
-fn resolved(path: &Path) -> PathBuf {
-    for ancestor in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
-            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-        }
-    }
-    path.to_path_buf()
 }
 
 fn decode(text: &str) -> Option<String> {

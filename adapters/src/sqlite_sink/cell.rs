@@ -45,7 +45,8 @@ impl rusqlite::ToSql for Cell<'_> {
 /// The cell of a row in a column.
 ///
 /// # Errors
-/// `float_not_finite_unsupported_by_target` for NaN, which SQLite would store as NULL; `load_failed` if the object's
+/// `float_not_finite_unsupported_by_target` for NaN, which SQLite would store as NULL, and
+/// `float_negative_zero_unsupported_by_target` for -0.0, which it would store as the integer 0; `load_failed` if the object's
 /// type is not the planned one.
 pub(super) fn cell<'a>(array: &'a dyn Array, row: usize, ty: &LogicalType, column: &str) -> Result<Cell<'a>, Why> {
     if array.is_null(row) {
@@ -55,6 +56,9 @@ pub(super) fn cell<'a>(array: &'a dyn Array, row: usize, ty: &LogicalType, colum
         if v.is_nan() {
             let detail = format!("column {column:?} holds NaN, which SQLite stores as NULL");
             Err(Why::fatal(Code::FloatNotFiniteUnsupportedByTarget, detail))
+        } else if v == 0.0 && v.is_sign_negative() {
+            let detail = format!("column {column:?} holds -0.0, which SQLite stores as 0.0");
+            Err(Why::fatal(Code::FloatNegativeZeroUnsupportedByTarget, detail))
         } else {
             Ok(Cell::Real(v))
         }

@@ -6,7 +6,6 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Fidelity, Quality};
 use dpone_engine::ports::{Staged, StagedUnit};
 use dpone_engine::profile::{RowProfiler, UnitProfile};
-use dpone_engine::ranges::parse_value;
 use dpone_engine::run::effect::GateResult;
 use dpone_engine::run::{Receipt, Why};
 use dpone_engine::schema::{Column, LogicalType, Schema};
@@ -15,7 +14,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use super::database::{Step, open, why};
-use super::ddl::{columns, quote};
+use super::ddl::{columns, quote, rowid};
+use super::load::no_rowid;
+use super::moment;
 
 /// Everything the check is told.
 pub(super) struct Checks<'a> {
@@ -92,7 +93,9 @@ fn unit_profile(db: &Connection, checks: &Checks<'_>, unit: &StagedUnit) -> Step
     let (first, last): (i64, i64) = db
         .query_row("SELECT first, last FROM __dpone_load WHERE load = ?1", [&unit.load], |r| Ok((r.get(0)?, r.get(1)?)))
         .map_err(|e| why(&e))?;
-    let sql = format!("SELECT {} FROM {} WHERE rowid BETWEEN ?1 AND ?2", columns(checks.schema), quote(&unit.staging));
+    let rowid = rowid(checks.schema).ok_or_else(no_rowid)?;
+    let (columns, staging) = (columns(checks.schema), quote(&unit.staging));
+    let sql = format!("SELECT {columns} FROM {staging} WHERE {rowid} BETWEEN ?1 AND ?2");
     let mut statement = db.prepare(&sql).map_err(|e| why(&e))?;
     let mut rows = statement.query(params![first, last]).map_err(|e| why(&e))?;
     let mut profiler = RowProfiler::new(checks.schema, checks.quality.fidelity);
@@ -111,17 +114,22 @@ fn see(profiler: &mut RowProfiler, column: &Column, value: ValueRef<'_>) -> Step
         let detail = format!("column {:?} of staging holds something that is not {}", column.name, column.ty);
         Why::fatal(Code::FidelityMismatch, detail)
     };
-    let text = |bytes: &[u8]| std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| differs());
     match (&column.ty, value) {
         (_, ValueRef::Null) => profiler.null(),
         (LogicalType::Bool, ValueRef::Integer(v @ 0..=1)) => profiler.bool(v == 1),
         (LogicalType::Int { .. }, ValueRef::Integer(v)) => profiler.int(v),
         (LogicalType::UInt { .. }, ValueRef::Integer(v)) => profiler.uint(u64::try_from(v).map_err(|_| differs())?),
-        (LogicalType::Float { bits: 32 }, ValueRef::Real(v)) => profiler.float32(v as f32),
+        (LogicalType::Float { bits: 32 }, ValueRef::Real(v)) => {
+            let narrow = v as f32;
+            if f64::from(narrow) != v {
+                return Err(differs());
+            }
+            profiler.float32(narrow);
+        }
         (LogicalType::Float { .. }, ValueRef::Real(v)) => profiler.float64(v),
         (LogicalType::Text, ValueRef::Text(v)) => profiler.text(std::str::from_utf8(v).map_err(|_| differs())?),
         (LogicalType::Binary, ValueRef::Blob(v)) => profiler.binary(v),
-        (ty, ValueRef::Text(v)) => match parse_value(ty, &text(v)?).map_err(|_| differs())? {
+        (ty, ValueRef::Text(v)) => match moment::read(ty, v).ok_or_else(differs)? {
             Value::Date(days) => profiler.date(days),
             Value::Decimal { unscaled, .. } => profiler.decimal(unscaled),
             Value::Ticks { ticks, .. } => profiler.ticks(i64::try_from(ticks).map_err(|_| differs())?),

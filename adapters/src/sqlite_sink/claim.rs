@@ -5,9 +5,9 @@ use std::path::Path;
 use dpone_engine::codes::Code;
 use dpone_engine::ports::Claimant;
 use dpone_engine::run::{Receipt, Why};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::database::{Step, open, why, write};
+use super::database::{Step, create, open, why, write};
 use super::ddl::BOOKS;
 
 /// The claim as it stands.
@@ -29,11 +29,16 @@ pub(super) fn standing(db: &Connection, target: &str) -> Step<Option<Standing>> 
 
 /// Takes the claim, or raises it to a higher epoch of the same run.
 pub(super) fn take(path: &Path, target: &str, claimant: &Claimant) -> Step<Receipt> {
-    let mut db = open(path)?;
+    let mut db = create(path)?;
     let tx = write(&mut db)?;
     tx.execute_batch(BOOKS).map_err(|e| why(&e))?;
     match standing(&tx, target)? {
-        Some(other) if other.held && other.run != claimant.run => {
+        // A copy of a journal is another journal, whatever run it is in.
+        Some(other)
+            if other.held
+                && (other.run != claimant.run
+                    || (other.epoch == claimant.epoch && other.journal != claimant.journal)) =>
+        {
             let detail = format!("run {} of journal {} has claimed {target}", other.run, other.journal);
             return Err(Why::fatal(Code::TargetClaimedElsewhere, detail));
         }
@@ -56,8 +61,21 @@ pub(super) fn take(path: &Path, target: &str, claimant: &Claimant) -> Step<Recei
     Ok(Receipt::Claimed)
 }
 
+/// Raises the run's standing claim to that runner's epoch, so that nothing of an earlier runner passes its check any more.
+pub(super) fn raise(tx: &Transaction<'_>, target: &str, claimant: &Claimant) -> Step<()> {
+    tx.execute(
+        "UPDATE __dpone_claim SET epoch = ?3, journal = ?4 WHERE target = ?1 AND run = ?2 AND epoch < ?3",
+        params![target, claimant.run, claimant.epoch, claimant.journal],
+    )
+    .map(|_| ())
+    .map_err(|e| why(&e))
+}
+
 /// Gives the claim back if it is the run's at an epoch up to this one.
 pub(super) fn release(path: &Path, target: &str, claimant: &Claimant) -> Step<Receipt> {
+    if !path.exists() {
+        return Ok(Receipt::Released);
+    }
     let mut db = open(path)?;
     let tx = write(&mut db)?;
     tx.execute_batch(BOOKS).map_err(|e| why(&e))?;

@@ -8,17 +8,33 @@ use dpone_engine::ports::Claimant;
 use dpone_engine::run::Why;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
+use crate::durable;
+
 /// How long another process's lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// What a step answers before it is an outcome.
 pub(super) type Step<T> = Result<T, Why>;
 
-/// Opens the target database, creating the file if there is none.
+/// Opens the target database. Only a claim brings the file into being.
 pub(super) fn open(path: &Path) -> Step<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    connect(path, OpenFlags::empty())
+}
+
+/// Opens the target database, creating the file and the folders above it if there are none.
+pub(super) fn create(path: &Path) -> Step<Connection> {
+    let folder = durable::parent(path);
+    durable::create_dirs(folder)
+        .map_err(|e| Why::fatal(Code::TargetNotReachable, format!("{}: {e}", folder.display())))?;
+    connect(path, OpenFlags::SQLITE_OPEN_CREATE)
+}
+
+fn connect(path: &Path, create: OpenFlags) -> Step<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
     let db = Connection::open_with_flags(path, flags).map_err(|e| why(&e))?;
     db.busy_timeout(BUSY).map_err(|e| why(&e))?;
+    // EXTRA: in rollback-journal mode a commit is durable once the journal's removal is.
+    db.execute_batch("PRAGMA synchronous = EXTRA").map_err(|e| why(&e))?;
     Ok(db)
 }
 
@@ -41,9 +57,9 @@ pub(super) fn held(tx: &Connection, target: &str, claimant: &Claimant) -> Step<(
     }
 }
 
-/// Whether a table of that name exists.
+/// Whether a table of that name exists; SQLite's names have no case.
 pub(super) fn table_exists(db: &Connection, name: &str) -> Step<bool> {
-    db.query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", [name], |_| Ok(()))
+    db.query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE", [name], |_| Ok(()))
         .optional()
         .map(|found| found.is_some())
         .map_err(|e| why(&e))

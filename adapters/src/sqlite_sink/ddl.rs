@@ -17,23 +17,24 @@ pub(super) fn declared(ty: &LogicalType) -> String {
         LogicalType::Float { .. } => "REAL".to_owned(),
         LogicalType::Decimal { precision, scale } => format!("DECIMAL_TEXT({precision},{scale})"),
         LogicalType::Date => "DATE".to_owned(),
-        LogicalType::Time { .. } => "TIME".to_owned(),
-        LogicalType::Timestamp { utc: false, .. } => "TIMESTAMP".to_owned(),
-        LogicalType::Timestamp { utc: true, .. } => "TIMESTAMP_UTC".to_owned(),
+        LogicalType::Time { digits } => format!("TIME({digits})"),
+        LogicalType::Timestamp { utc: false, digits } => format!("TIMESTAMP({digits})"),
+        LogicalType::Timestamp { utc: true, digits } => format!("TIMESTAMP_UTC({digits})"),
         LogicalType::Text => "TEXT".to_owned(),
         LogicalType::Binary => "BLOB".to_owned(),
-        LogicalType::Uuid => "UUID_TEXT".to_owned(),
+        LogicalType::Uuid => "UUID".to_owned(),
     }
 }
 
-fn definition(column: &Column) -> String {
-    let not_null = if column.nullable { "" } else { " NOT NULL" };
+fn definition(column: &Column, key: &[String]) -> String {
+    // SQLite alone lets a primary key be NULL; the merge key's gate does not.
+    let not_null = if column.nullable && !key.contains(&column.name) { "" } else { " NOT NULL" };
     format!("{} {}{not_null}", quote(&column.name), declared(&column.ty))
 }
 
 /// The statement that creates a table for that schema; `key` becomes its primary key.
 pub(super) fn create(table: &str, schema: &Schema, key: &[String]) -> String {
-    let mut parts: Vec<String> = schema.columns.iter().map(definition).collect();
+    let mut parts: Vec<String> = schema.columns.iter().map(|c| definition(c, key)).collect();
     if !key.is_empty() {
         let columns: Vec<String> = key.iter().map(|k| quote(k)).collect();
         parts.push(format!("PRIMARY KEY ({})", columns.join(", ")));
@@ -47,6 +48,12 @@ pub(super) fn columns(schema: &Schema) -> String {
     names.join(", ")
 }
 
+/// The name under which a table of that schema shows its row numbers: the first that is not one of its columns.
+pub(super) fn rowid(schema: &Schema) -> Option<&'static str> {
+    let taken = |name: &str| schema.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
+    ["rowid", "_rowid_", "oid"].into_iter().find(|name| !taken(name))
+}
+
 /// dpone's bookkeeping in the target database. It stays: it is what a later run recognises an earlier one by.
 pub(super) const BOOKS: &str = "
 CREATE TABLE IF NOT EXISTS __dpone_claim (
@@ -56,8 +63,8 @@ CREATE TABLE IF NOT EXISTS __dpone_load (
     load TEXT PRIMARY KEY, staging TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, rows INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS __dpone_ledger (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, publication TEXT NOT NULL UNIQUE, target TEXT NOT NULL, run TEXT NOT NULL,
-    rows INTEGER NOT NULL, published INTEGER NOT NULL
+    number INTEGER PRIMARY KEY, publication TEXT NOT NULL UNIQUE, target TEXT NOT NULL, run TEXT NOT NULL,
+    identity TEXT NOT NULL, rows INTEGER NOT NULL, published INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS __dpone_once ON __dpone_ledger (target, run) WHERE published = 1;
 ";

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params, params_from_iter};
 
 use super::cell::cell;
 use super::database::{Step, held, open, why};
-use super::ddl::{columns, quote};
+use super::ddl::{columns, quote, rowid};
 use crate::body::Body;
 
 /// Rows decoded at a time.
@@ -23,8 +23,10 @@ pub(super) struct Loading {
     db: Connection,
     sql: String,
     schema: Schema,
+    rowid: &'static str,
     first: i64,
     rows: u64,
+    expected: u64,
 }
 
 impl Loading {
@@ -35,12 +37,13 @@ impl Loading {
         db.execute_batch("BEGIN IMMEDIATE").map_err(|e| why(&e))?;
         held(&db, target, &order.claimant)?;
         let staging = quote(&order.staging);
+        let rowid = rowid(schema).ok_or_else(no_rowid)?;
         let first: i64 = db
-            .query_row(&format!("SELECT coalesce(max(rowid), 0) + 1 FROM {staging}"), [], |r| r.get(0))
+            .query_row(&format!("SELECT coalesce(max({rowid}), 0) + 1 FROM {staging}"), [], |r| r.get(0))
             .map_err(|e| why(&e))?;
         let marks = vec!["?"; schema.columns.len()].join(", ");
         let sql = format!("INSERT INTO {staging} ({}) VALUES ({marks})", columns(schema));
-        Ok(Self { db, sql, schema: schema.clone(), first, rows: 0 })
+        Ok(Self { db, sql, schema: schema.clone(), rowid, first, rows: 0, expected: order.rows })
     }
 
     /// Adds the rows of one object.
@@ -82,11 +85,15 @@ impl Loading {
         let counted: u64 = self
             .db
             .query_row(
-                &format!("SELECT count(*) FROM {} WHERE rowid BETWEEN ?1 AND ?2", quote(&order.staging)),
+                &format!("SELECT count(*) FROM {} WHERE {} BETWEEN ?1 AND ?2", quote(&order.staging), self.rowid),
                 params![self.first, last],
                 |r| r.get(0),
             )
             .map_err(|e| why(&e))?;
+        if self.rows != self.expected {
+            let detail = format!("{} rows were sent and {} arrived", self.expected, self.rows);
+            return Err(Why::fatal(Code::LoadCountMismatch, detail));
+        }
         if counted != self.rows {
             return Err(Why::fatal(
                 Code::LoadCountMismatch,
@@ -101,4 +108,8 @@ impl Loading {
             .map_err(|e| why(&e))?;
         Ok(self.db.execute_batch("COMMIT").map(|()| counted).map_err(|e| why(&e)))
     }
+}
+
+pub(super) fn no_rowid() -> Why {
+    Why::fatal(Code::TargetColumnsMismatch, "columns of the names rowid, _rowid_ and oid hide SQLite's row numbers")
 }

@@ -10,11 +10,13 @@ mod claim;
 mod database;
 mod ddl;
 mod load;
+mod moment;
 mod preflight;
 mod probe;
 mod publish;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Connection, Quality, Sink as SinkManifest, StrategyMode};
@@ -24,8 +26,10 @@ use dpone_engine::refusal::Refusal;
 use dpone_engine::run::effect::OwnedKind;
 use dpone_engine::run::{Effect, Outcome, Receipt, Seen, UnitId, Why};
 use dpone_engine::schema::Schema;
+use tokio::sync::Mutex;
 
 use crate::body::Body;
+use crate::durable;
 use database::Step;
 
 /// Where rows go: a table of a database file, and how.
@@ -48,7 +52,15 @@ impl SqliteTarget {
         };
         let Connection::Path(path) = &sink.connection else { return Err(missing("path")) };
         let table = sink.table.as_ref().ok_or_else(|| missing("table"))?;
-        let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+        let name = &table.name;
+        let reserved = |prefix: &str| name.get(..prefix.len()).is_some_and(|n| n.eq_ignore_ascii_case(prefix));
+        if reserved("sqlite_") || reserved("__dpone_") || name.contains('\0') {
+            let text = format!("table names like {name:?} are reserved");
+            return Err(Refusal::new(Code::ManifestInvalidValue, text)
+                .at("sink.table.name")
+                .fix("Choose another name."));
+        }
+        let path = durable::resolved(&std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path)));
         let strategy = &sink.strategy;
         Ok(Self { path, table: table.name.clone(), mode: strategy.mode, key: strategy.key.clone() })
     }
@@ -77,12 +89,14 @@ pub struct SqliteSink {
     target: SqliteTarget,
     schema: Schema,
     quality: Quality,
+    /// SQLite has one writer: loads of one run wait for each other here instead of failing on the lock.
+    loading: Arc<Mutex<()>>,
 }
 
 impl SqliteSink {
     /// A sink for rows of that schema.
     pub fn new(target: SqliteTarget, schema: Schema, quality: Quality) -> Self {
-        Self { target, schema, quality }
+        Self { target, schema, quality, loading: Arc::default() }
     }
 
     fn path(&self) -> &Path {
@@ -134,6 +148,7 @@ impl Sink for SqliteSink {
     }
 
     async fn load(&self, order: &LoadOrder, feed: &mut impl Feed<Body = Body>) -> Outcome {
+        let _turn = self.loading.lock().await;
         let begin = order.clone();
         let mut loading =
             match self.step(move |s| load::Loading::begin(s.path(), &s.target.identity(), &s.schema, &begin)).await {
@@ -207,6 +222,9 @@ impl Sink for SqliteSink {
     async fn drop_owned(&self, kind: OwnedKind, name: &str) -> Outcome {
         let name = name.to_owned();
         self.effect(move |s| {
+            if !s.path().exists() {
+                return Ok(Receipt::Dropped);
+            }
             let mut db = database::open(s.path())?;
             let tx = database::write(&mut db)?;
             match kind {

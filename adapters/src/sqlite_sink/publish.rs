@@ -34,6 +34,10 @@ pub(super) fn publish(path: &Path, change: &Change<'_>, order: &PublishOrder) ->
     };
     let receipt = match fill(&tx, change, order) {
         Ok(receipt) => receipt,
+        // What stops the statements of a publication stops the publication.
+        Err(why) if why.code == Code::LoadFailed => {
+            return Outcome::NotDone(Why { code: Code::PublicationFailed, ..why });
+        }
         Err(why) => return Outcome::NotDone(why),
     };
     match tx.commit() {
@@ -50,7 +54,7 @@ pub(super) fn fence(path: &Path, target: &str, claimant: &Claimant, publication:
     let tx = write(&mut db)?;
     held(&tx, target, claimant)?;
     tx.execute(
-        "INSERT INTO __dpone_ledger (publication, target, run, rows, published) VALUES (?1, ?2, ?3, 0, 0)
+        "INSERT INTO __dpone_ledger (publication, target, run, identity, rows, published) VALUES (?1, ?2, ?3, '', 0, 0)
          ON CONFLICT (publication) DO NOTHING",
         params![publication, target, claimant.run],
     )
@@ -62,7 +66,7 @@ pub(super) fn fence(path: &Path, target: &str, claimant: &Claimant, publication:
 /// The publication of that run, if it happened.
 pub(super) fn published(db: &Connection, target: &str, run: &str) -> Step<Option<Receipt>> {
     db.query_row(
-        "SELECT publication, rows FROM __dpone_ledger WHERE target = ?1 AND run = ?2 AND published = 1",
+        "SELECT identity, rows FROM __dpone_ledger WHERE target = ?1 AND run = ?2 AND published = 1",
         [target, run],
         |r| Ok(Receipt::Published { identity: r.get(0)?, rows: r.get(1)? }),
     )
@@ -72,11 +76,15 @@ pub(super) fn published(db: &Connection, target: &str, run: &str) -> Step<Option
 
 /// The identity of the target's present content: its newest publication, and its definition.
 pub(super) fn base(db: &Connection, target: &str, table: &str) -> Step<String> {
-    let sql: Option<String> = db
-        .query_row("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [table], |r| r.get(0))
-        .optional()
+    if !table_exists(db, table)? {
+        return Ok(String::new());
+    }
+    // With its indexes and triggers: a publication under others than the planned ones could change other things.
+    let mut parts = db
+        .prepare("SELECT coalesce(sql, '') FROM sqlite_schema WHERE tbl_name = ?1 COLLATE NOCASE ORDER BY type, name")
         .map_err(|e| why(&e))?;
-    let Some(sql) = sql else { return Ok(String::new()) };
+    let parts: Vec<String> = parts.query_map([table], |r| r.get(0)).and_then(Iterator::collect).map_err(|e| why(&e))?;
+    let definition = &blake3::hash(parts.join("\n").as_bytes()).to_hex()[..16];
     let newest: Option<String> = if table_exists(db, "__dpone_ledger")? {
         db.query_row(
             "SELECT publication FROM __dpone_ledger WHERE target = ?1 AND published = 1 ORDER BY number DESC LIMIT 1",
@@ -88,7 +96,6 @@ pub(super) fn base(db: &Connection, target: &str, table: &str) -> Step<String> {
     } else {
         None
     };
-    let definition = &blake3::hash(sql.as_bytes()).to_hex()[..16];
     Ok(format!("{}@{definition}", newest.unwrap_or_default()))
 }
 
@@ -111,11 +118,27 @@ fn fill(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step
     }
     let rows = rows(tx, change, order)?;
     tx.execute(
-        "INSERT INTO __dpone_ledger (publication, target, run, rows, published) VALUES (?1, ?2, ?3, ?4, 1)",
+        "INSERT INTO __dpone_ledger (publication, target, run, identity, rows, published) VALUES (?1, ?2, ?3, '', ?4, 1)",
         params![order.publication, change.target, run, rows],
     )
     .map_err(|e| why(&e))?;
-    Ok(Receipt::Published { identity: order.publication.clone(), rows })
+    // What the next run's preflight will find.
+    let identity = base(tx, change.target, change.table)?;
+    tx.execute("UPDATE __dpone_ledger SET identity = ?2 WHERE publication = ?1", params![order.publication, identity])
+        .map_err(|e| why(&e))?;
+    Ok(Receipt::Published { identity, rows })
+}
+
+/// Whether another publication of the target came after the run's own.
+pub(super) fn superseded(db: &Connection, target: &str, run: &str) -> Step<bool> {
+    db.query_row(
+        "SELECT EXISTS (SELECT 1 FROM __dpone_ledger AS later JOIN __dpone_ledger AS own USING (target)
+         WHERE own.target = ?1 AND own.run = ?2 AND own.published = 1 AND later.published = 1
+         AND later.number > own.number)",
+        [target, run],
+        |r| r.get(0),
+    )
+    .map_err(|e| why(&e))
 }
 
 /// Changes the target's rows; answers how many the run brought.
@@ -135,25 +158,44 @@ fn rows(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step
     if !exists {
         run(&create(change.table, change.schema, change.key))?;
     }
-    match change.mode {
+    let count = || -> Step<u64> {
+        tx.query_row(&format!("SELECT count(*) FROM {table}"), [], |r| r.get(0)).map_err(|e| why(&e))
+    };
+    let kept = match change.mode {
         StrategyMode::FullRefresh => {
             run(&format!("DELETE FROM {table}"))?;
+            0
         }
         StrategyMode::Merge => {
+            let before = count()?;
+            let mut replaced = 0;
+            // Keys are equal byte by byte, whatever collation the target gives them.
+            let own: Vec<String> = change.key.iter().map(|k| format!("{} COLLATE BINARY", quote(k))).collect();
+            let new: Vec<String> = change.key.iter().map(|k| quote(k)).collect();
+            let (own, new) = (own.join(", "), new.join(", "));
             for staging in &order.staged.staging {
-                let same: Vec<String> = change.key.iter().map(|k| format!("s.{0} = {table}.{0}", quote(k))).collect();
-                let (staging, same) = (quote(staging), same.join(" AND "));
-                run(&format!("DELETE FROM {table} WHERE EXISTS (SELECT 1 FROM {staging} AS s WHERE {same})"))?;
+                let staging = quote(staging);
+                replaced += run(&format!("DELETE FROM {table} WHERE ({own}) IN (SELECT {new} FROM {staging})"))?;
             }
+            before.saturating_sub(replaced)
         }
-        StrategyMode::Append | StrategyMode::PartitionReplace => {}
-    }
+        StrategyMode::Append => count()?,
+        StrategyMode::PartitionReplace => {
+            return Err(Why::fatal(Code::StrategyUnsupported, "the sqlite sink has no partitions to replace"));
+        }
+    };
     let columns = columns(change.schema);
     let mut moved = 0;
     for staging in &order.staged.staging {
         moved += run(&format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM {}", quote(staging)))?;
     }
     counted(expected, moved)?;
+    // A constraint with a conflict clause of its own removes or leaves out rows without an error.
+    let (held, wanted) = (count()?, kept + moved);
+    if held != wanted {
+        let detail = format!("the target would hold {held} rows and not {wanted}: a constraint of it drops rows");
+        return Err(Why::fatal(Code::PublicationFailed, detail));
+    }
     Ok(moved)
 }
 

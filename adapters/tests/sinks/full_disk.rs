@@ -1,0 +1,52 @@
+//! A disk without room, unprivileged and for real: a child process whose files the kernel keeps from growing.
+
+use std::path::Path;
+use std::process::Command;
+
+use dpone_adapters::object_store::LocalObjects;
+use dpone_engine::codes::Code;
+use dpone_engine::ports::ObjectStore as _;
+use dpone_engine::run::{Outcome, Seen};
+
+use crate::given;
+
+/// Set in the child: the folder to work in.
+const CHILD: &str = "DPONE_TEST_FULL_DISK_DIR";
+
+/// Runs this very test again with files limited to `kib` KiB.
+fn limited(test: &str, dir: &Path, kib: u32) {
+    let script = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$0\" --exact {test} --nocapture");
+    let child =
+        Command::new("bash").args(["-c", &script]).arg(std::env::current_exe().unwrap()).env(CHILD, dir).output();
+    let child = child.unwrap();
+    let text = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[tokio::test]
+async fn an_object_that_does_not_fit_is_not_done_and_leaves_nothing() {
+    let Ok(dir) = std::env::var(CHILD) else {
+        let dir = tempfile::tempdir().unwrap();
+        return limited("full_disk::an_object_that_does_not_fit_is_not_done_and_leaves_nothing", dir.path(), 16);
+    };
+    let store = LocalObjects::open(Path::new(&dir)).unwrap();
+    let (facts, body) = given::chunk(0, 20_000);
+    let key = "m/run/a1-0/r0.t1/c0.parquet";
+    let Outcome::NotDone(why) = store.put(key, &facts, &body).await else { panic!("it was put") };
+    assert_eq!((why.code, why.transient), (Code::SpoolDiskFull, false));
+    let need = format!("needs {} bytes", facts.bytes);
+    assert!(
+        why.detail.contains(key) && why.detail.contains(&need) && why.detail.contains("are free"),
+        "{}",
+        why.detail
+    );
+    assert_eq!(store.head(key, &facts).await, Seen::Nothing);
+    assert_eq!(
+        std::fs::read_dir(Path::new(&dir).join("m/run/a1-0/r0.t1")).unwrap().count(),
+        0,
+        "a partial file is left"
+    );
+    // What fits still goes through.
+    let (facts, body) = given::chunk(0, 1);
+    assert!(matches!(store.put(key, &facts, &body).await, Outcome::Done(_)));
+}
