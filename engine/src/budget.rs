@@ -94,6 +94,12 @@ impl Budget {
         self.0.borrow().total
     }
 
+    /// What is spoken for now.
+    pub fn reserved(&self) -> Amount {
+        let pool = self.0.borrow();
+        Amount { bytes: pool.total.bytes - pool.free.bytes, rows: pool.total.rows - pool.free.rows }
+    }
+
     /// The most that was spoken for at one time.
     pub fn peak(&self) -> Amount {
         self.0.borrow().peak

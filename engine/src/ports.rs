@@ -234,6 +234,9 @@ pub trait Sink {
     fn fence(&self, claimant: &Claimant, order: &PublishOrder) -> impl Future<Output = Outcome>;
 
     /// What became of a claim, stage, load, publish, drop or release. `order` is what a publication was given.
+    ///
+    /// A publication is probed once it is fenced: an answer that is read from a state without that fence is older than
+    /// what the fence decided, and must be [`Seen::CannotTell`].
     fn probe(
         &self,
         claimant: &Claimant,

@@ -55,7 +55,8 @@ impl<'a, P: Ports> Driver<'a, P> {
             }
             Effect::Evidence { document } => {
                 let text = (self.order.render)(document, &self.run, &self.entries, self.observed());
-                let name = format!("{}/a{}-{}", self.run.id, self.run.attempt, document_name(document));
+                // Each try has a name of its own: a late write of a former one cannot replace what was sealed since.
+                let name = format!("{}/a{}-{}-{}", self.run.id, self.run.attempt, document_name(document), key.0);
                 async move { ports.evidence().write(&name, &text).await }.boxed_local()
             }
             Effect::Drop { kind: OwnedKind::Object, name } => {

@@ -100,6 +100,8 @@ pub struct Finished {
     pub finish: Finish,
     /// What was measured.
     pub observed: Observed,
+    /// What was still spoken for once everything had ended; anything but zero is a defect.
+    pub leaked: Amount,
 }
 
 /// Works on a run until nothing is left to do or the runner must stop. `entries` is the run's log so far, and `epoch`
@@ -115,7 +117,8 @@ pub async fn drive<P: Ports>(ports: &P, run: Run, entries: Vec<Entry>, epoch: u6
     driver.reads.clear();
     ports.source().close().await;
     let observed = driver.observed();
-    Finished { run: driver.run, entries: driver.entries, finish, observed }
+    let leaked = driver.budget.reserved();
+    Finished { leaked, run: driver.run, entries: driver.entries, finish, observed }
 }
 
 /// Why a runner cannot go on.

@@ -331,8 +331,13 @@ impl Run {
                 self.authority_lost |= progress;
             }
             Effect::Read { unit, .. } => self.units[*unit as usize].chunks.clear(),
-            Effect::Stage { unit, staging } if self.staging.get(unit).is_some_and(|s| s.name == *staging) => {
-                self.staging.remove(unit);
+            Effect::Stage { unit, staging } => {
+                if self.staging.get(unit).is_some_and(|s| s.name == *staging) {
+                    self.staging.remove(unit);
+                }
+                if why.code == Code::StagingNameConflict {
+                    self.disown(staging);
+                }
             }
             Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost => self.object_lost = true,
             Effect::Put { object: name, .. } if why.code == Code::ObjectKeyConflict => self.disown(name),
@@ -395,9 +400,13 @@ impl Run {
         Ok(())
     }
 
-    /// The units that the next attempt may keep: read from a source state that is persistent, objects still there.
+    /// The units that the next attempt may keep: read from a source state that is persistent, objects still there, and
+    /// not under suspicion of being what the attempt failed for.
     pub fn adoptable(&self) -> Vec<UnitId> {
-        if self.object_lost || self.authority_lost || !self.authority.as_ref().is_some_and(|a| a.persistent) {
+        let suspect = self.halted.as_ref().is_some_and(|why| {
+            matches!(why.code, Code::RangeCoverageMismatch | Code::LoadCountMismatch | Code::FidelityMismatch)
+        });
+        if suspect || self.object_lost || self.authority_lost || !self.authority.as_ref().is_some_and(|a| a.persistent) {
             return Vec::new();
         }
         let whole = |unit: &Unit| {
