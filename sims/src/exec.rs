@@ -93,15 +93,13 @@ pub enum Stuck {
     Deadlock,
     /// It did not finish within the bound of steps: a livelock.
     TooLong,
-    /// `halt` asked for the end: the process it stands for was killed.
-    Killed,
 }
 
 /// Polls a future to its end, moving time whenever nothing else can happen.
 ///
 /// # Errors
-/// If it deadlocks, takes more than `steps` timers, or `halt` says to end it.
-pub fn run<T>(time: &Time, steps: u64, halt: impl Fn() -> bool, future: impl Future<Output = T>) -> Result<T, Stuck> {
+/// If it deadlocks or takes more than `steps` timers.
+pub fn run<T>(time: &Time, steps: u64, future: impl Future<Output = T>) -> Result<T, Stuck> {
     let flag = Arc::new(Flag(AtomicBool::new(true)));
     let waker = Waker::from(Arc::clone(&flag));
     let mut cx = Context::from_waker(&waker);
@@ -110,9 +108,6 @@ pub fn run<T>(time: &Time, steps: u64, halt: impl Fn() -> bool, future: impl Fut
         while flag.0.swap(false, Ordering::Relaxed) {
             if let Poll::Ready(value) = future.as_mut().poll(&mut cx) {
                 return Ok(value);
-            }
-            if halt() {
-                return Err(Stuck::Killed);
             }
         }
         if !time.advance() {

@@ -8,7 +8,7 @@ use dpone_engine::budget::Amount;
 use dpone_engine::driver::{Entry, Finish, Finished, Order, drive};
 use dpone_engine::manifest::{Fidelity, OnAuthorityLost, StagingTopology};
 use dpone_engine::run::facts::{Base, LoadIsolation, PublicationKind, Retention, StagingFate};
-use dpone_engine::run::{Ending, Event, PlanFacts, Policy, recover};
+use dpone_engine::run::{EffectKind, Ending, Event, PlanFacts, Policy, Seen, recover};
 use dpone_journal::memory::MemoryJournal;
 use futures_util::future::{FutureExt, LocalBoxFuture};
 
@@ -16,10 +16,11 @@ use crate::exec::{self, Stuck};
 use crate::fault::{Kind, Plan, Shape, Site};
 use crate::invariants::{self, Broken};
 use crate::rng::Rng;
+use crate::world::foreign::EARLIER;
 use crate::world::gate::Pid;
 use crate::world::ports::SimPorts;
 use crate::world::source::ROW_BYTES;
-use crate::world::{Row, World};
+use crate::world::{Meter, Row, World};
 
 /// The run's id in every scenario.
 pub const RUN: &str = "sim-run";
@@ -37,64 +38,98 @@ pub struct Outcome {
     pub broken: Vec<Broken>,
     /// The faults that were met.
     pub met: BTreeSet<(Site, Kind)>,
+    /// What probes answered.
+    pub rows: BTreeSet<(EffectKind, Seen)>,
+    /// How many faults were met.
+    pub hits: u32,
+    /// Every call of a port, in order, until faults stopped.
+    pub calls: Vec<(Site, u32)>,
+    /// How runners ended, by name.
+    pub endings: BTreeSet<&'static str>,
     /// The log.
     pub entries: Vec<Entry>,
     /// What happened, line by line. Same plan, same trace.
     pub trace: Vec<String>,
 }
 
-/// Plays a scenario.
+/// Plays a scenario, without a trace.
 pub fn play(plan: &Plan) -> Outcome {
+    play_with(plan, false)
+}
+
+/// Plays a scenario and writes down what happens.
+pub fn play_traced(plan: &Plan) -> Outcome {
+    play_with(plan, true)
+}
+
+fn play_with(plan: &Plan, traced: bool) -> Outcome {
     let mut rng = Rng::new(plan.seed).fork(1);
     let shape = plan.shape;
     let rows: Vec<Row> = (0..shape.rows)
         .map(|id| Row { unit: rng.below(u64::from(shape.units)) as u32, id: u64::from(id) + 1 })
         .collect();
     let base = vec![Row { unit: 0, id: u64::MAX }, Row { unit: 0, id: u64::MAX - 1 }];
-    let world = World::new(plan, rows, base.clone());
+    let world = World::new(plan, rows, base.clone(), traced);
     let journal = MemoryJournal::default();
     let mut broken = Vec::new();
     let planned = Event::Planned { run: RUN.to_owned(), plan: facts(shape) };
+    let mut endings = BTreeSet::new();
     if let Err(error) = journal.create_run(&planned, world.gates.wall()) {
         broken.push(Broken::new("journal", error.to_string()));
     }
     let mut next_pid: Pid = 1;
-    let mut delivered = false;
+    let mut over = false;
     for life in 0..LIVES + CALM_LIVES {
         if life == LIVES {
             world.gates.calm();
         }
-        let finished = match live(&world, &journal, shape, &mut next_pid) {
-            Ok(finished) => finished,
+        let lives = match live(&world, &journal, shape, &mut next_pid) {
+            Ok(lives) => lives,
             Err(what) => {
                 broken.push(what);
                 break;
             }
         };
-        world.gates.note(format!("life {life} ended: {:?}", finished.as_ref().map(|f| &f.finish)));
-        invariants::after_life(&world, &journal, finished.as_ref(), &base, shape, &mut broken);
-        delivered = finished.is_some_and(|f| matches!(f.finish, Finish::Ended(Ending::Delivered)));
-        if delivered || !broken.is_empty() {
+        for ended in &lives {
+            world.gates.note(|| format!("life {life} ended: {:?}", ended.finished.finish));
+            endings.insert(ending_name(&ended.finished.finish));
+            invariants::after_life(&world, &journal, ended, &mut broken);
+            over |= invariants::is_over(&world, &ended.finished.finish);
+        }
+        invariants::exactly_once(&world, &base, shape, &mut broken);
+        if over || !broken.is_empty() {
             break;
         }
         world.time.pass(rng.below(5000));
         world.land_due();
     }
-    if !delivered && broken.is_empty() {
+    if !over && broken.is_empty() {
         broken.push(Broken::new("liveness", "the run did not come to its end once faults had stopped".to_owned()));
     }
     world.land_all();
-    invariants::at_the_end(&world, &journal, &base, shape, &mut broken);
+    invariants::exactly_once(&world, &base, shape, &mut broken);
+    invariants::at_the_end(&world, &journal, &mut broken);
     let entries = journal.entries(RUN).unwrap_or_default();
-    Outcome { broken, met: world.gates.met(), entries, trace: world.gates.trace() }
+    let (met, rows, calls) = (world.gates.met(), world.gates.rows(), world.gates.calls());
+    let hits = world.gates.hits();
+    Outcome { broken, met, rows, hits, calls, endings, entries, trace: world.gates.trace() }
 }
 
-/// One life: a runner until it ends or dies, with a second one beside it if the plan says so. `None` if every process
-/// died.
-fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid) -> Result<Option<Finished>, Broken> {
-    let mut runners: Vec<(Pid, LocalBoxFuture<'_, Result<Finished, Broken>>)> = Vec::new();
+/// The end of one runner that was not killed.
+pub struct Ended {
+    /// What it came to.
+    pub finished: Finished,
+    /// The most bytes that it held in memory.
+    pub peak: u64,
+}
+
+type Runner<'a> = (Pid, LocalBoxFuture<'a, Result<Ended, Broken>>);
+
+/// One life: a runner until it ends or dies, with others beside it if the plan says so. Those that died have no end.
+fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid) -> Result<Vec<Ended>, Broken> {
+    let mut runners: Vec<Runner<'_>> = Vec::new();
     runners.push(start(world, journal, shape, next_pid));
-    let mut last = None;
+    let mut ended = Vec::new();
     let together = poll_fn(|cx| {
         loop {
             let mut i = 0;
@@ -104,8 +139,8 @@ fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid
                     continue;
                 }
                 match runners[i].1.poll_unpin(cx) {
-                    Poll::Ready(finished) => {
-                        last = Some(finished);
+                    Poll::Ready(end) => {
+                        ended.push(end);
                         drop(runners.remove(i));
                     }
                     Poll::Pending if world.gates.is_dead(runners[i].0) => {
@@ -121,20 +156,31 @@ fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid
         }
         if runners.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     });
-    let result = exec::run(&world.time, STEPS, || false, together);
-    match result {
-        Ok(()) => last.transpose(),
+    match exec::run(&world.time, STEPS, together) {
+        Ok(()) => ended.into_iter().collect(),
         Err(Stuck::Deadlock) => Err(Broken::new("deadlock", "every task waits and nothing can wake one".to_owned())),
-        Err(Stuck::TooLong | Stuck::Killed) => Err(Broken::new("livelock", format!("{STEPS} steps and no end"))),
+        Err(Stuck::TooLong) => Err(Broken::new("livelock", format!("{STEPS} steps and no end"))),
     }
 }
 
-fn start<'a>(
-    world: &'a World,
-    journal: &'a MemoryJournal,
-    shape: Shape,
-    next_pid: &mut Pid,
-) -> (Pid, LocalBoxFuture<'a, Result<Finished, Broken>>) {
+const fn ending_name(finish: &Finish) -> &'static str {
+    match finish {
+        Finish::Ended(Ending::Delivered) => "delivered",
+        Finish::Ended(Ending::DeliveredUncleaned(_)) => "delivered, uncleaned",
+        Finish::Ended(Ending::Failed(_)) => "failed",
+        Finish::Ended(Ending::FailedUncleaned(_)) => "failed, uncleaned",
+        Finish::Ended(Ending::Unknown(_)) => "unknown",
+        Finish::Suspended => "suspended",
+        Finish::Lost { .. } => "lost",
+        Finish::Illegal(_) => "illegal",
+    }
+}
+
+/// Every name that a runner's end has.
+pub const ENDINGS: [&str; 7] =
+    ["delivered", "delivered, uncleaned", "failed", "failed, uncleaned", "unknown", "suspended", "lost"];
+
+fn start<'a>(world: &'a World, journal: &'a MemoryJournal, shape: Shape, next_pid: &mut Pid) -> Runner<'a> {
     let pid = *next_pid;
     *next_pid += 1;
     let future = async move {
@@ -142,8 +188,10 @@ fn start<'a>(
             journal.take(RUN).ok_or_else(|| Broken::new("journal", "the run is not in the journal".to_owned()))?;
         let entries = journal.entries(RUN).map_err(|e| Broken::new("journal", e.to_string()))?;
         let run = recover(entries.iter().map(|e| &e.event)).map_err(|e| Broken::new("recover", e.to_string()))?;
-        let ports = SimPorts::new(world, pid, shape, journal, log);
-        Ok(drive(&ports, run, entries, epoch, &order(shape)).await)
+        let meter = Meter::default();
+        let ports = SimPorts::new(world, pid, shape, journal, log, &meter);
+        let finished = drive(&ports, run, entries, epoch, &order(shape)).await;
+        Ok(Ended { finished, peak: meter.peak() })
     };
     (pid, future.boxed_local())
 }
@@ -157,12 +205,12 @@ fn order(shape: Shape) -> Order<'static> {
             readers: shape.readers,
             loaders: if shape.per_partition { shape.readers } else { 1 },
             droppers: 2,
-            max_tries: 4,
+            max_tries: shape.tries,
             max_probes: 5,
             max_attempts: 3,
             on_authority_lost: if shape.stop_on_loss { OnAuthorityLost::Stop } else { OnAuthorityLost::Reread },
             restart_from: None,
-            superseded_grace: 0,
+            superseded_grace: if shape.grace { 1000 } else { 0 },
             stopping: false,
             abandon: false,
         },
@@ -189,10 +237,18 @@ fn facts(shape: Shape) -> PlanFacts {
         staging_fate: if shape.pointer { StagingFate::Delivered } else { StagingFate::Removed },
         coverage_required: true,
         fidelity: Fidelity::Rows,
-        base: Base { identity: String::new(), owner: None },
+        base: base(shape),
         target: "sim".to_owned(),
-        objects_after_success: Retention::Remove,
+        objects_after_success: if shape.keep_delivered { Retention::Keep } else { Retention::Remove },
         objects_after_failure: if shape.keep_failed { Retention::Keep } else { Retention::Remove },
         document: String::new(),
     }
+}
+
+/// What the target holds before the run. Where rows are added to it, it is no one's to remove.
+fn base(shape: Shape) -> Base {
+    if !shape.owned_base {
+        return Base { identity: String::new(), owner: None };
+    }
+    Base { identity: EARLIER.to_owned(), owner: (!shape.append).then(|| "earlier-run".to_owned()) }
 }

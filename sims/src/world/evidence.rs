@@ -4,7 +4,8 @@ use dpone_engine::ports::EvidenceStore;
 use dpone_engine::run::{Outcome, Receipt};
 
 use super::World;
-use super::gate::{Act, Pid};
+use super::gate::Pid;
+use super::landing::Act;
 use crate::fault::Site;
 use crate::rng::mix;
 
@@ -26,7 +27,7 @@ impl EvidenceStore for SimEvidence {
         let (name, document) = (name.to_owned(), document.to_owned());
         let act: Act = Box::new(move |world| {
             let sha256 = format!("{:016x}", document.bytes().fold(0, |h, b| mix(h ^ u64::from(b))));
-            world.state.borrow_mut().documents.insert(name.clone(), document);
+            world.state.borrow_mut().documents.insert(name.clone(), sha256.clone());
             Outcome::Done(Receipt::Written { sha256, path: name })
         });
         self.world.send(self.pid, Site::Evidence, act).await

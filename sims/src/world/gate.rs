@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use dpone_engine::codes::Code;
-use dpone_engine::run::{Outcome, Why};
+use dpone_engine::run::Seen;
+use dpone_engine::run::effect::EffectKind;
 
 use super::World;
 use crate::exec::Time;
@@ -14,45 +14,62 @@ use crate::rng::Rng;
 /// A process of the simulation: one runner's life.
 pub type Pid = u32;
 
-type Landing = Box<dyn FnOnce(&World)>;
+/// Something that happens to the world when its time has come.
+pub type Landing = Box<dyn FnOnce(&World)>;
+
+/// How long a frozen process stays so: longer than any run needs, milliseconds.
+const FREEZE: u64 = 120_000;
 
 /// The gates of one world.
 pub struct Gates {
     time: Time,
+    traced: bool,
+    hits: Cell<u32>,
     faults: BTreeMap<(Site, u32), Kind>,
     counts: RefCell<BTreeMap<Site, u32>>,
+    calls: RefCell<Vec<(Site, u32)>>,
     delays: RefCell<Rng>,
     /// Set once faults have stopped.
     quiet: Cell<bool>,
     /// Processes that died.
     dead: RefCell<BTreeSet<Pid>>,
+    /// Processes that were frozen for a time.
+    frozen: RefCell<BTreeSet<Pid>>,
+    /// Processes that were asked to stop.
+    stopping: RefCell<BTreeSet<Pid>>,
+    /// Processes that are looking at every object.
+    verifying: RefCell<BTreeSet<Pid>>,
     /// Set when a second runner is to take over.
     rival: Cell<bool>,
     /// How far the wall clock has jumped back, milliseconds.
     behind: Cell<u64>,
     late: RefCell<Vec<(u64, Landing)>>,
-    /// What was met.
     met: RefCell<BTreeSet<(Site, Kind)>>,
+    rows: RefCell<BTreeSet<(EffectKind, Seen)>>,
     trace: RefCell<Vec<String>>,
 }
 
-/// A request that is on its way to the world, and what its reply is if it arrives.
-pub type Act = Box<dyn FnOnce(&World) -> Outcome>;
-
 impl Gates {
-    /// Gates that follow a plan.
-    pub fn new(plan: &Plan, time: Time) -> Self {
+    /// Gates that follow a plan, and write a trace if they are to.
+    pub fn new(plan: &Plan, time: Time, traced: bool) -> Self {
         Self {
             time,
+            traced,
+            hits: Cell::new(0),
             faults: plan.faults.iter().map(|f: &Fault| ((f.site, f.nth), f.kind)).collect(),
             counts: RefCell::default(),
+            calls: RefCell::default(),
             delays: RefCell::new(Rng::new(plan.seed).fork(7)),
             quiet: Cell::new(false),
             dead: RefCell::default(),
+            frozen: RefCell::default(),
+            stopping: RefCell::default(),
+            verifying: RefCell::default(),
             rival: Cell::new(false),
             behind: Cell::new(0),
             late: RefCell::default(),
             met: RefCell::default(),
+            rows: RefCell::default(),
             trace: RefCell::default(),
         }
     }
@@ -70,6 +87,43 @@ impl Gates {
     /// Kills a process.
     pub fn kill(&self, pid: Pid) {
         self.dead.borrow_mut().insert(pid);
+    }
+
+    /// Whether that process was frozen at some time.
+    pub fn was_frozen(&self, pid: Pid) -> bool {
+        self.frozen.borrow().contains(&pid)
+    }
+
+    /// Freezes a process, while another takes its run over.
+    pub async fn freeze(&self, pid: Pid) {
+        self.frozen.borrow_mut().insert(pid);
+        self.call_rival();
+        self.time.sleep(FREEZE).await;
+    }
+
+    /// Asks a process to stop.
+    pub fn stop(&self, pid: Pid) {
+        self.stopping.borrow_mut().insert(pid);
+    }
+
+    /// Whether a process was asked to stop.
+    pub fn is_stopping(&self, pid: Pid) -> bool {
+        self.stopping.borrow().contains(&pid)
+    }
+
+    /// Says whether a process is looking at every object, so that its looks are no probes.
+    pub fn set_verifying(&self, pid: Pid, verifying: bool) {
+        let mut all = self.verifying.borrow_mut();
+        if verifying {
+            all.insert(pid)
+        } else {
+            all.remove(&pid)
+        };
+    }
+
+    /// Whether a process is looking at every object.
+    pub fn is_verifying(&self, pid: Pid) -> bool {
+        self.verifying.borrow().contains(&pid)
     }
 
     /// Whether a second runner was asked for; asks once.
@@ -97,9 +151,32 @@ impl Gates {
         self.met.borrow().clone()
     }
 
+    /// Notes what a probe of an effect answered.
+    pub fn saw(&self, kind: EffectKind, seen: Seen) -> Seen {
+        self.rows.borrow_mut().insert((kind, seen));
+        seen
+    }
+
+    /// Every answer that a probe gave.
+    pub fn rows(&self) -> BTreeSet<(EffectKind, Seen)> {
+        self.rows.borrow().clone()
+    }
+
+    /// How many faults were met.
+    pub fn hits(&self) -> u32 {
+        self.hits.get()
+    }
+
+    /// Every call that passed, in order, while faults could happen.
+    pub fn calls(&self) -> Vec<(Site, u32)> {
+        self.calls.borrow().clone()
+    }
+
     /// Adds a line to the trace.
-    pub fn note(&self, line: String) {
-        self.trace.borrow_mut().push(format!("{:>6} {line}", self.time.now()));
+    pub fn note(&self, line: impl FnOnce() -> String) {
+        if self.traced {
+            self.trace.borrow_mut().push(format!("{:>6} {}", self.time.now(), line()));
+        }
     }
 
     /// The trace so far.
@@ -123,10 +200,12 @@ impl Gates {
         if self.quiet.get() {
             return None;
         }
+        self.calls.borrow_mut().push((site, nth));
         let kind = self.faults.get(&(site, nth)).copied();
         if let Some(kind) = kind {
             self.met.borrow_mut().insert((site, kind));
-            self.note(format!("fault {kind:?} at {site:?} {nth}"));
+            self.hits.set(self.hits.get() + 1);
+            self.note(|| format!("fault {kind:?} at {site:?} {nth}"));
         }
         kind
     }
@@ -137,99 +216,23 @@ impl Gates {
         self.time.sleep(delay).await;
     }
 
-    fn later(&self) -> u64 {
-        self.time.now() + 10 + self.delays.borrow_mut().below(3000)
-    }
-}
-
-impl World {
-    /// The process dies here: nothing after this happens.
-    pub async fn die(&self, pid: Pid) -> Outcome {
-        self.gates.kill(pid);
-        std::future::pending().await
+    /// Has something happen later.
+    pub fn send_later(&self, landing: Landing) {
+        let at = self.time.now() + 10 + self.delays.borrow_mut().below(3000);
+        self.late.borrow_mut().push((at, landing));
     }
 
-    /// Lands what was on its way and is due.
-    pub fn land_due(&self) {
-        loop {
-            let due = {
-                let mut late = self.gates.late.borrow_mut();
-                let now = self.time.now();
-                let first = late
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, (at, _))| *at <= now)
-                    .min_by_key(|(i, (at, _))| (*at, *i))
-                    .map(|(i, _)| i);
-                first.map(|i| late.remove(i))
-            };
-            let Some((_, landing)) = due else { return };
-            self.gates.note("a late request lands".to_owned());
-            landing(self);
-        }
+    /// The next thing that was to happen by now.
+    pub fn due(&self) -> Option<Landing> {
+        let mut late = self.late.borrow_mut();
+        let now = self.time.now();
+        let due = late.iter().enumerate().filter(|(_, (at, _))| *at <= now);
+        let first = due.min_by_key(|(i, (at, _))| (*at, *i)).map(|(i, _)| i)?;
+        Some(late.remove(first).1)
     }
 
-    /// Lands everything that is still on its way.
-    pub fn land_all(&self) {
-        let last = self.gates.late.borrow().iter().map(|(at, _)| *at).max().unwrap_or(0);
-        self.time.pass(last.saturating_sub(self.time.now()));
-        self.land_due();
-    }
-
-    /// Sends a request through a gate.
-    pub async fn send(&self, pid: Pid, site: Site, act: Act) -> Outcome {
-        self.gates.travel().await;
-        self.land_due();
-        let lost = || Why::transient(unknown_code(site), "no reply came");
-        match self.gates.look(site) {
-            None => self.reply(act(self)).await,
-            Some(Kind::CrashBefore) => self.die(pid).await,
-            Some(Kind::CrashAfter) => {
-                let _ = act(self);
-                self.die(pid).await
-            }
-            Some(Kind::LostReply) => {
-                let _ = act(self);
-                Outcome::Unknown(lost())
-            }
-            Some(Kind::NotSent) => Outcome::Unknown(lost()),
-            Some(Kind::LateLanding) => {
-                self.send_later(act);
-                Outcome::Unknown(lost())
-            }
-            Some(_) => Outcome::NotDone(Why::transient(refused_code(site), "refused for now")),
-        }
-    }
-
-    /// Sends a request that lands later, whoever is alive then.
-    pub fn send_later(&self, act: Act) {
-        let at = self.gates.later();
-        let landing: Landing = Box::new(move |world| {
-            let _ = act(world);
-        });
-        self.gates.late.borrow_mut().push((at, landing));
-    }
-
-    async fn reply(&self, outcome: Outcome) -> Outcome {
-        self.gates.travel().await;
-        outcome
-    }
-}
-
-fn unknown_code(site: Site) -> Code {
-    match site {
-        Site::Put => Code::ObjectUploadUnconfirmed,
-        Site::Load => Code::LoadOutcomeUnknown,
-        Site::Publish => Code::PublicationOutcomeUnknown,
-        _ => Code::TargetNotReachable,
-    }
-}
-
-fn refused_code(site: Site) -> Code {
-    match site {
-        Site::Open | Site::Count | Site::Read => Code::SourceReadFailed,
-        Site::Put | Site::Get | Site::Head | Site::Delete => Code::ObjectUploadFailed,
-        Site::Evidence => Code::EvidenceWriteFailed,
-        _ => Code::TargetLocked,
+    /// When the last thing is to happen that is still to happen.
+    pub fn last_landing(&self) -> u64 {
+        self.late.borrow().iter().map(|(at, _)| *at).max().unwrap_or(0)
     }
 }

@@ -1,18 +1,22 @@
 //! The simulated world: a source, a store, a target and their faults. It outlives every runner.
 
+pub mod body;
 pub mod evidence;
+pub mod foreign;
 pub mod gate;
+pub mod landing;
 pub mod ports;
 pub mod sink;
 pub mod source;
 pub mod store;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::exec::Time;
 use crate::fault::Plan;
+pub use body::{Body, Meter, Stored};
 use gate::Gates;
 
 /// A row, by its id and the unit its key falls into.
@@ -22,21 +26,6 @@ pub struct Row {
     pub unit: u32,
     /// Its identity, version included: a changed row is another row.
     pub id: u64,
-}
-
-/// Bytes on their way: rows, and a size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
-    /// The rows.
-    pub rows: Vec<Row>,
-    /// The size it claims.
-    pub size: u64,
-}
-
-impl dpone_engine::ports::Body for Body {
-    fn size(&self) -> u64 {
-        self.size
-    }
 }
 
 /// Everything that outlives a process.
@@ -49,13 +38,19 @@ pub struct State {
     /// Every version's rows, for the check of what was delivered.
     pub history: BTreeMap<u64, Vec<Row>>,
     /// Objects by key.
-    pub objects: BTreeMap<String, Body>,
+    pub objects: BTreeMap<String, Stored>,
     /// The target and everything beside it.
     pub target: sink::Target,
-    /// Documents by name.
+    /// Documents by name, each by the hash of its text.
     pub documents: BTreeMap<String, String>,
-    /// Everything that went wrong with the rules of the world itself: a foreign thing that was touched.
-    pub violations: Vec<String>,
+    /// What was brought into the world so late that its run may have stopped looking for it.
+    pub late: BTreeSet<String>,
+    /// Publications that were sent and of which nobody has heard since.
+    pub unheard: BTreeSet<String>,
+    /// Staging of which a gate said that it may not be published.
+    pub gate_failed: BTreeSet<Vec<String>>,
+    /// What the run did that no run may do, each with the name of the invariant.
+    pub violations: Vec<(&'static str, String)>,
 }
 
 /// The world. Clones share it.
@@ -71,28 +66,17 @@ pub struct World {
 
 impl World {
     /// A world with those rows in its source and a target that holds `base`.
-    pub fn new(plan: &Plan, rows: Vec<Row>, base: Vec<Row>) -> Self {
+    pub fn new(plan: &Plan, rows: Vec<Row>, base: Vec<Row>, traced: bool) -> Self {
         let time = Time::default();
         let mut state = State { rows: rows.clone(), ..State::default() };
         state.history.insert(0, rows);
-        state.target.content = base;
-        Self { time: time.clone(), state: Rc::new(RefCell::new(state)), gates: Rc::new(Gates::new(plan, time)) }
-    }
-
-    /// The source changes: one row is replaced, one may come or go.
-    pub fn change_source(&self, draw: u64) {
-        let mut state = self.state.borrow_mut();
-        state.version += 1;
-        let version = state.version;
-        let count = state.rows.len() as u64;
-        if let Some(row) = state.rows.get_mut((draw % count.max(1)) as usize) {
-            row.id = crate::rng::mix(row.id ^ version);
+        state.target.content = base.clone();
+        if plan.shape.owned_base {
+            let identity = foreign::EARLIER.to_owned();
+            state.target.files.insert(identity.clone());
+            let run = "earlier-run".to_owned();
+            state.target.publications.push(sink::Publication { run, identity, rows: 0, content: base });
         }
-        if draw % 3 == 0 {
-            let unit = state.rows.first().map_or(0, |r| r.unit);
-            state.rows.push(Row { unit, id: crate::rng::mix(draw ^ version) });
-        }
-        let rows = state.rows.clone();
-        state.history.insert(version, rows);
+        Self { time: time.clone(), state: Rc::new(RefCell::new(state)), gates: Rc::new(Gates::new(plan, time, traced)) }
     }
 }

@@ -1,10 +1,12 @@
 //! All simulated ports of one process.
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::Poll;
 
 use dpone_engine::ports::{AppendError, Clock, Control, Entropy, Observer, Ports, RunLog};
-use dpone_engine::run::{Event, UnitId};
+use dpone_engine::run::{Effect, Event, Receipt, UnitId};
 use dpone_journal::memory::{Fate, MemoryJournal, MemoryLog};
 
 use super::evidence::SimEvidence;
@@ -12,7 +14,7 @@ use super::gate::Pid;
 use super::sink::SimSink;
 use super::source::SimSource;
 use super::store::SimStore;
-use super::{Body, World};
+use super::{Body, Meter, World};
 use crate::fault::{Kind, Shape, Site};
 use crate::rng::Rng;
 
@@ -33,8 +35,8 @@ pub struct SimEntropy(Cell<u64>, World);
 /// Writes the trace.
 pub struct SimObserver(World, Pid);
 
-/// Nobody asks a simulated runner to stop; it is killed.
-pub struct NeverStop;
+/// The plan's word to stop.
+pub struct SimControl(World, Pid);
 
 /// The ports of one process.
 pub struct SimPorts {
@@ -46,36 +48,31 @@ pub struct SimPorts {
     clock: SimClock,
     entropy: SimEntropy,
     observer: SimObserver,
-    control: NeverStop,
+    control: SimControl,
 }
 
 impl SimPorts {
     /// The ports of a process that took the run over with that log.
-    pub fn new(world: &World, pid: Pid, shape: Shape, journal: &MemoryJournal, log: MemoryLog) -> Self {
+    pub fn new(world: &World, pid: Pid, shape: Shape, journal: &MemoryJournal, log: MemoryLog, meter: &Meter) -> Self {
         Self {
             log: SimLog { world: world.clone(), pid, log, journal: journal.clone() },
-            source: SimSource::new(world, pid, shape),
-            store: SimStore::new(world, pid),
+            source: SimSource::new(world, pid, shape, meter),
+            store: SimStore::new(world, pid, meter),
             sink: SimSink::new(world, pid, shape),
             evidence: SimEvidence::new(world, pid),
             clock: SimClock(world.clone()),
             entropy: SimEntropy(Cell::new(u64::from(pid) << 32), world.clone()),
             observer: SimObserver(world.clone(), pid),
-            control: NeverStop,
+            control: SimControl(world.clone(), pid),
         }
     }
 }
 
 impl RunLog for SimLog {
     async fn append(&self, at: u64, events: &[Event]) -> Result<(), AppendError> {
-        self.world.gates.travel().await;
-        self.world.land_due();
         let mut fate = Fate::Durable;
-        let fault = self.world.gates.look(Site::Append);
+        let fault = self.world.pass(self.pid, Site::Append).await;
         match fault {
-            Some(Kind::CrashBefore) => {
-                self.world.die(self.pid).await;
-            }
             Some(Kind::AppendLost) => fate = Fate::Lost,
             Some(Kind::AppendUntold) => fate = Fate::DurableUntold,
             Some(Kind::ClockBack) => self.world.gates.jump_back(),
@@ -85,7 +82,7 @@ impl RunLog for SimLog {
         self.journal.on_append(Rc::new(move |_| fate));
         let result = self.log.append(at, events).await;
         if fault == Some(Kind::CrashAfter) {
-            self.world.die(self.pid).await;
+            self.world.die(self.pid).await
         }
         result
     }
@@ -111,19 +108,27 @@ impl Entropy for SimEntropy {
 
 impl Observer for SimObserver {
     fn fact(&self, seq: u64, event: &Event) {
-        self.0.gates.note(format!("p{} #{seq} {event:?}", self.1));
+        match event {
+            Event::Intended { effect: Effect::Verify, .. } => self.0.gates.set_verifying(self.1, true),
+            Event::Confirmed { receipt: Receipt::Verified, .. } | Event::AttemptStarted { .. } => {
+                self.0.gates.set_verifying(self.1, false);
+            }
+            _ => {}
+        }
+        self.0.gates.note(|| format!("p{} #{seq} {event:?}", self.1));
     }
 
     fn progress(&self, _unit: UnitId, _rows: u64, _bytes: u64) {}
 }
 
-impl Control for NeverStop {
+impl Control for SimControl {
     fn stopping(&self) -> bool {
-        false
+        self.0.gates.is_stopping(self.1)
     }
 
     async fn stopped(&self) {
-        std::future::pending().await
+        // The executor polls everything whenever anything happens.
+        poll_fn(|_| if self.stopping() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 }
 
@@ -137,7 +142,7 @@ impl Ports for SimPorts {
     type Clock = SimClock;
     type Entropy = SimEntropy;
     type Observer = SimObserver;
-    type Control = NeverStop;
+    type Control = SimControl;
 
     fn log(&self) -> &SimLog {
         &self.log
@@ -163,7 +168,7 @@ impl Ports for SimPorts {
     fn observer(&self) -> &SimObserver {
         &self.observer
     }
-    fn control(&self) -> &NeverStop {
+    fn control(&self) -> &SimControl {
         &self.control
     }
 }

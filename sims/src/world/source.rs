@@ -6,11 +6,11 @@ use std::rc::Rc;
 use dpone_engine::codes::Code;
 use dpone_engine::ports::{Pull, SealedChunk, Source, UnitReader};
 use dpone_engine::profile::UnitProfile;
-use dpone_engine::run::effect::ChunkFacts;
+use dpone_engine::run::effect::{ChunkFacts, EffectKind};
 use dpone_engine::run::{Outcome, Receipt, Seen, UnitId, Why};
 
 use super::gate::Pid;
-use super::{Body, Row, World};
+use super::{Body, Meter, Row, Stored, World};
 use crate::fault::{Kind, Shape, Site};
 use crate::rng::mix;
 
@@ -22,6 +22,7 @@ pub struct SimSource {
     world: World,
     pid: Pid,
     shape: Shape,
+    meter: Meter,
     /// The open state: its version, and its rows.
     open: RefCell<Option<(u64, Rc<Vec<Row>>)>>,
 }
@@ -34,12 +35,13 @@ pub struct SimReader {
     at: usize,
     chunk_rows: u64,
     asked: bool,
+    meter: Meter,
 }
 
 impl SimSource {
     /// A connection of that process.
-    pub fn new(world: &World, pid: Pid, shape: Shape) -> Self {
-        Self { world: world.clone(), pid, shape, open: RefCell::new(None) }
+    pub fn new(world: &World, pid: Pid, shape: Shape, meter: &Meter) -> Self {
+        Self { world: world.clone(), pid, shape, meter: meter.clone(), open: RefCell::new(None) }
     }
 
     fn snapshot(&self, version: u64) -> Option<Rc<Vec<Row>>> {
@@ -47,14 +49,10 @@ impl SimSource {
     }
 
     async fn fault(&self, site: Site) -> Option<Why> {
-        self.world.gates.travel().await;
-        self.world.land_due();
-        match self.world.gates.look(site) {
-            Some(Kind::CrashBefore | Kind::CrashAfter) => {
-                self.world.die(self.pid).await;
-                None
-            }
+        match self.world.pass(self.pid, site).await {
+            Some(Kind::CrashAfter) => self.world.die(self.pid).await,
             Some(Kind::Refused) => Some(Why::transient(Code::SourceReadFailed, "refused for now")),
+            Some(Kind::Denied) => Some(Why::fatal(Code::SourceReadFailed, "refused for good")),
             Some(Kind::SourceChanges) => {
                 self.world.change_source(mix(u64::from(self.world.gates.count(site))));
                 None
@@ -95,22 +93,19 @@ impl Source for SimSource {
     }
 
     async fn reopen(&self, authority: &str, persistent: bool, _sessions: u32) -> Seen {
-        self.world.gates.travel().await;
-        match self.world.gates.look(Site::Probe) {
-            Some(Kind::CrashBefore) => {
-                self.world.die(self.pid).await;
-            }
-            Some(Kind::CannotTell) => return Seen::CannotTell,
-            _ => {}
-        }
+        let fault = self.world.pass(self.pid, Site::Probe).await;
         let version = authority.strip_prefix("version ").and_then(|v| v.parse().ok());
-        match version.and_then(|v: u64| Some((v, self.snapshot(v)?))) {
-            Some(state) if persistent => {
+        let state = version.and_then(|v: u64| Some((v, self.snapshot(v)?)));
+        let seen = match (fault, state) {
+            (Some(Kind::CannotTell), _) => Seen::CannotTell,
+            (Some(Kind::StateGone), _) => Seen::Nothing,
+            (_, Some(state)) if persistent => {
                 *self.open.borrow_mut() = Some(state);
                 Seen::Ours
             }
             _ => Seen::Nothing,
-        }
+        };
+        self.world.gates.saw(EffectKind::Open, seen)
     }
 
     async fn count(&self) -> Outcome {
@@ -128,8 +123,8 @@ impl Source for SimSource {
         let open = self.open.borrow();
         let (_, rows) = open.as_ref().ok_or_else(|| Why::fatal(Code::SourceReadFailed, "no state is open"))?;
         let rows = rows.iter().copied().filter(|r| r.unit == unit).collect();
-        let (world, pid) = (self.world.clone(), self.pid);
-        Ok(SimReader { world, pid, rows, at: 0, chunk_rows: u64::from(self.shape.chunk_rows), asked: false })
+        let (world, pid, meter) = (self.world.clone(), self.pid, self.meter.clone());
+        Ok(SimReader { world, pid, rows, at: 0, chunk_rows: u64::from(self.shape.chunk_rows), asked: false, meter })
     }
 
     async fn close(&self) {
@@ -141,16 +136,17 @@ impl UnitReader for SimReader {
     type Body = Body;
 
     async fn next(&mut self, grant: u64, max_rows: u64) -> Result<Pull<Body>, Why> {
-        self.world.gates.travel().await;
-        match self.world.gates.look(Site::Read) {
-            Some(Kind::CrashBefore | Kind::CrashAfter) => {
-                self.world.die(self.pid).await;
-            }
+        match self.world.pass(self.pid, Site::Read).await {
+            Some(Kind::CrashAfter) => self.world.die(self.pid).await,
             Some(Kind::Refused) => return Err(Why::transient(Code::SourceReadFailed, "refused for now")),
             Some(Kind::SourceChanges) => self.world.change_source(mix(self.at as u64)),
             Some(Kind::WideRow) if !self.asked && self.at < self.rows.len() => {
                 self.asked = true;
                 return Ok(Pull::NeedsGrant { bytes: grant + ROW_BYTES });
+            }
+            Some(Kind::GiantRow) if self.at < self.rows.len() => return Ok(Pull::NeedsGrant { bytes: u64::MAX }),
+            Some(Kind::RowMissed) if self.at < self.rows.len() => {
+                self.rows.remove(self.at);
             }
             _ => {}
         }
@@ -163,7 +159,7 @@ impl UnitReader for SimReader {
         self.at += rows.len();
         let facts = facts(&rows);
         let size = facts.bytes;
-        Ok(Pull::Chunk(SealedChunk { facts, body: Body { rows, size } }))
+        Ok(Pull::Chunk(SealedChunk { facts, body: Body::new(Stored { rows, size }, &self.meter) }))
     }
 
     async fn close(self) {}
