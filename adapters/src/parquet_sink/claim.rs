@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use dpone_engine::codes::Code;
 use dpone_engine::ports::Claimant;
 use dpone_engine::run::{Outcome, Receipt, Seen, Why};
+use serde::{Deserialize, Serialize};
 
 use super::failure::why;
 use super::pointer::{books, read_json};
@@ -44,9 +45,18 @@ pub(super) fn lock(root: &Path) -> Result<Locked, Why> {
     }
 }
 
+/// A claim as its file has it. One that was given back stays, so that a former runner of that run cannot take it again.
+#[derive(Serialize, Deserialize)]
+struct Claim {
+    #[serde(flatten)]
+    claimant: Claimant,
+    held: bool,
+}
+
 /// Who has claimed a dataset.
 enum Standing {
     Nobody,
+    GivenBack(Claimant),
     Somebody(Claimant),
     /// There is a claim and it cannot be read.
     Unreadable,
@@ -58,8 +68,10 @@ impl Locked {
     }
 
     fn standing(&self) -> io::Result<Standing> {
-        match read_json(&self.path()) {
-            Ok(found) => Ok(found.map_or(Standing::Nobody, Standing::Somebody)),
+        match read_json::<Claim>(&self.path()) {
+            Ok(None) => Ok(Standing::Nobody),
+            Ok(Some(Claim { claimant, held: false })) => Ok(Standing::GivenBack(claimant)),
+            Ok(Some(Claim { claimant, held: true })) => Ok(Standing::Somebody(claimant)),
             Err(e) if e.kind() == ErrorKind::InvalidData => Ok(Standing::Unreadable),
             Err(e) => Err(e),
         }
@@ -81,7 +93,10 @@ impl Locked {
     pub(super) fn claim(&self, claimant: &Claimant) -> Outcome {
         let elsewhere = |who: String| Outcome::NotDone(Why::fatal(Code::TargetClaimedElsewhere, who));
         match self.standing() {
-            Ok(Standing::Nobody) => {}
+            Ok(Standing::GivenBack(c)) if c.run == claimant.run && c.epoch >= claimant.epoch => {
+                return Outcome::NotDone(Why::fatal(Code::LeaseLost, "a later runner of this run gave the claim back"));
+            }
+            Ok(Standing::Nobody | Standing::GivenBack(_)) => {}
             Ok(Standing::Unreadable) => return elsewhere("the dataset has a claim that cannot be read".to_owned()),
             Ok(Standing::Somebody(c)) if c == *claimant => return Outcome::Done(Receipt::Claimed),
             Ok(Standing::Somebody(c)) if c.run == claimant.run && c.epoch < claimant.epoch => {}
@@ -93,21 +108,22 @@ impl Locked {
             }
             Err(e) => return Outcome::NotDone(why(Code::TargetNotReachable, "the dataset's claim", &e)),
         }
-        let failed = |e| why(Code::TargetNotReachable, "the dataset's claim", &e);
-        match serde_json::to_vec(claimant).map_err(io::Error::from).and_then(|t| durable::replace(&self.path(), &t)) {
+        match self.write(Claim { claimant: claimant.clone(), held: true }) {
             Ok(()) => Outcome::Done(Receipt::Claimed),
             // Whether the new name was given before the failure, a probe must say.
-            Err(e) => Outcome::Unknown(failed(e)),
+            Err(e) => Outcome::Unknown(why(Code::TargetNotReachable, "the dataset's claim", &e)),
         }
+    }
+
+    fn write(&self, claim: Claim) -> io::Result<()> {
+        durable::replace(&self.path(), &serde_json::to_vec(&claim)?)
     }
 
     /// Gives the claim back if it is that run's, at any epoch up to this one.
     pub(super) fn release(&self, claimant: &Claimant) -> Outcome {
         let ours = |c: &Claimant| c.run == claimant.run && c.epoch <= claimant.epoch;
         let released = match self.standing() {
-            Ok(Standing::Somebody(c)) if ours(&c) => {
-                durable::remove_file(&self.path()).and_then(|_| durable::sync_dir(&books(&self.root)))
-            }
+            Ok(Standing::Somebody(c)) if ours(&c) => self.write(Claim { claimant: claimant.clone(), held: false }),
             Ok(_) => Ok(()),
             Err(e) => Err(e),
         };
@@ -117,10 +133,20 @@ impl Locked {
         }
     }
 
+    /// Whether the claim is that run's to give back.
+    pub(super) fn standing_for(&self, run: &str) -> Seen {
+        match self.standing() {
+            Ok(Standing::Nobody | Standing::GivenBack(_)) => Seen::Nothing,
+            Ok(Standing::Somebody(c)) if c.run == run => Seen::Ours,
+            Ok(Standing::Somebody(_) | Standing::Unreadable) => Seen::Foreign,
+            Err(_) => Seen::CannotTell,
+        }
+    }
+
     /// How the claim stands to a run and epoch.
     pub(super) fn sight(&self, run: &str, epoch: u64) -> Seen {
         match self.standing() {
-            Ok(Standing::Nobody) => Seen::Nothing,
+            Ok(Standing::Nobody | Standing::GivenBack(_)) => Seen::Nothing,
             Ok(Standing::Somebody(c)) if c.run == run && c.epoch == epoch => Seen::Ours,
             Ok(Standing::Somebody(c)) if c.run == run && c.epoch < epoch => Seen::Nothing,
             Ok(_) => Seen::Foreign,

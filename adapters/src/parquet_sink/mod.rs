@@ -174,11 +174,7 @@ impl ParquetSink {
         };
         match effect {
             Effect::Claim { epoch } => Sighting::of(lock.sight(&claimant.run, *epoch)),
-            Effect::Release { epoch } => Sighting::of(match lock.sight(&claimant.run, claimant.epoch.max(*epoch)) {
-                // A claim of an earlier epoch of this run is still to be given back.
-                Seen::Nothing if there(pointer::books(&self.root).join("claim.json")) == Seen::Ours => Seen::Ours,
-                seen => seen,
-            }),
+            Effect::Release { .. } => Sighting::of(lock.standing_for(&claimant.run)),
             Effect::Stage { staging, .. } => Sighting::of(there(self.root.join(staging))),
             Effect::Load { load, staging, .. } => self.sight_load(load, staging),
             Effect::Publish { .. } => order.map_or(Sighting::of(Seen::CannotTell), |o| self.sight_publication(o)),

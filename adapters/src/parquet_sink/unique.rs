@@ -132,6 +132,7 @@ fn merge(runs: Vec<File>, mut give: impl FnMut(&[u8]) -> io::Result<bool>) -> io
 
 /// A file without a name: it is gone with the process, however that ends.
 fn temporary(folder: &Path) -> io::Result<File> {
+    crate::durable::create_dirs(folder)?;
     let name = folder.join(format!(".keys-{}-{:016x}", std::process::id(), getrandom::u64().unwrap_or_default()));
     let file = File::options().read(true).write(true).create_new(true).open(&name)?;
     std::fs::remove_file(&name)?;

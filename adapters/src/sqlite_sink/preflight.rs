@@ -11,7 +11,7 @@ use dpone_engine::schema::{Column, LogicalType, Schema};
 use rusqlite::{Connection, OpenFlags};
 
 use super::SqliteTarget;
-use super::ddl::{create, declared};
+use super::ddl::{create, declared, rowid};
 use super::publish::base;
 
 /// Bytes that reading one row at a time takes at most, beside the row.
@@ -41,22 +41,22 @@ pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetF
         let text = format!("column {:?} is uint64 and SQLite's integers are signed", column.name);
         blockers.push(Refusal::new(Code::TargetTypeNarrowerThanSource, text).at("sink.table"));
     }
+    names(schema, &mut blockers);
     let mut found = (false, String::new());
     if target.path.exists() {
         match existing(&target.path, &target.table, &target.identity()) {
-            Ok(Some((columns, triggers, identity))) => {
-                found = (true, identity);
-                compare(schema, &columns, &mut blockers);
-                if triggers > 0 {
-                    blockers.push(
-                        Refusal::new(
-                            Code::TargetTriggerUnsupported,
-                            format!("table {:?} has {triggers} triggers", target.table),
-                        )
-                        .at("sink.table")
-                        .fix("Publish into a table without triggers."),
+            Ok(Some(table)) => {
+                compare(schema, target.merge_key(), &table, &mut blockers);
+                if !table.followers.is_empty() {
+                    let text = format!(
+                        "a publication into {:?} would set off its {}",
+                        target.table,
+                        table.followers.join(", ")
                     );
+                    let fix = "Publish into a table without triggers, which no foreign key refers to.";
+                    blockers.push(Refusal::new(Code::TargetTriggerUnsupported, text).at("sink.table").fix(fix));
                 }
+                found = (true, table.identity);
             }
             Ok(None) => {}
             Err(refusal) => blockers.push(refusal),
@@ -82,41 +82,91 @@ pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetF
     })
 }
 
-type Found = Option<(Vec<Existing>, u64, String)>;
+/// An existing target table.
+struct Table {
+    columns: Vec<Existing>,
+    strict: bool,
+    /// What acts on its own when the table changes: triggers, and foreign keys of other tables.
+    followers: Vec<String>,
+    identity: String,
+}
 
-fn existing(path: &Path, table: &str, target: &str) -> Result<Found, Refusal> {
+fn existing(path: &Path, table: &str, target: &str) -> Result<Option<Table>, Refusal> {
     let fail = |e: rusqlite::Error| {
         Refusal::new(Code::TargetNotReachable, format!("the target database says: {}", super::database::why(&e).detail))
             .at(path.display().to_string())
             .fix("Name a SQLite database file that can be opened, or one that does not exist yet.")
     };
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(fail)?;
-    let kind = db.query_row("SELECT type FROM sqlite_schema WHERE name = ?1", [table], |r| r.get::<_, String>(0));
-    match kind {
+    let db = look(path).map_err(fail)?;
+    let kind = "SELECT type, strict FROM pragma_table_list(?1) WHERE schema = 'main'";
+    let strict = match db.query_row(kind, [table], |r| Ok((r.get::<_, String>(0)?, r.get(1)?))) {
         Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(None),
         Err(e) => return Err(fail(e)),
-        Ok(kind) if kind != "table" => {
+        Ok((kind, strict)) if kind == "table" => strict,
+        Ok((kind, _)) => {
             return Err(Refusal::new(Code::StrategyUnsupported, format!("{table:?} is a {kind}, not a table"))
                 .at("sink.table")
                 .fix("Publish into a table."));
         }
-        Ok(_) => {}
-    }
+    };
+    let texts =
+        |sql: &str| -> rusqlite::Result<Vec<String>> { db.prepare(sql)?.query_map([table], |r| r.get(0))?.collect() };
+    let mut followers = texts(
+        "SELECT 'trigger \"' || name || '\"' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE",
+    )
+    .map_err(fail)?;
+    // Rows of the other table would be deleted or changed, or would forbid the publication.
+    let children = texts(
+        "SELECT DISTINCT 'foreign key of table \"' || t.name || '\"' FROM sqlite_schema AS t
+         JOIN pragma_foreign_key_list(t.name) AS f ON f.\"table\" = ?1 COLLATE NOCASE WHERE t.type = 'table'",
+    );
+    followers.extend(children.map_err(fail)?);
     let mut statement =
         db.prepare("SELECT name, type, \"notnull\" OR pk > 0 FROM pragma_table_info(?1)").map_err(fail)?;
     let columns = statement
         .query_map([table], |r| Ok(Existing { name: r.get(0)?, declared: r.get(1)?, not_null: r.get(2)? }))
         .and_then(Iterator::collect)
         .map_err(fail)?;
-    let triggers = db
-        .query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1", [table], |r| r.get(0))
-        .map_err(fail)?;
     let identity = base(&db, target, table).map_err(|w| Refusal::new(w.code, w.detail))?;
-    Ok(Some((columns, triggers, identity)))
+    Ok(Some(Table { columns, strict, followers, identity }))
 }
 
-fn compare(schema: &Schema, existing: &[Existing], blockers: &mut Vec<Refusal>) {
+/// Opens the file without leaving anything beside it. A database in WAL mode would get its `-wal` and `-shm` files from
+/// any reader; one without them is read as the immutable file that it is for this moment, and the publication compares
+/// what was found here once more.
+fn look(path: &Path) -> rusqlite::Result<Connection> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_os_string();
+        name.push(suffix);
+        Path::new(&name).exists()
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let text = path.to_str().filter(|_| !beside("-wal") && !beside("-journal"));
+    let Some(text) = text else { return Connection::open_with_flags(path, flags) };
+    let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// Names that SQLite cannot keep apart.
+fn names(schema: &Schema, blockers: &mut Vec<Refusal>) {
+    for (at, column) in schema.columns.iter().enumerate() {
+        let earlier = schema.columns.iter().take(at).find(|c| c.name.eq_ignore_ascii_case(&column.name));
+        if let Some(earlier) = earlier {
+            let text = format!("columns {:?} and {:?} are one name to SQLite", earlier.name, column.name);
+            let fix = "Leave one of them out with source.options.columns, or rename it in a query.";
+            blockers.push(Refusal::new(Code::DuplicateColumnName, text).at("source.options.columns").fix(fix));
+        }
+    }
+    if rowid(schema).is_none() {
+        let why = super::load::no_rowid();
+        blockers.push(
+            Refusal::new(why.code, why.detail).at("source.options.columns").fix("Rename one of them in a query."),
+        );
+    }
+}
+
+fn compare(schema: &Schema, merge_key: &[String], table: &Table, blockers: &mut Vec<Refusal>) {
+    let existing = &table.columns;
     for column in &schema.columns {
         let Some(there) = existing.iter().find(|e| e.name == column.name) else {
             let text = format!("the target has no column {:?}", column.name);
@@ -127,7 +177,7 @@ fn compare(schema: &Schema, existing: &[Existing], blockers: &mut Vec<Refusal>) 
             );
             continue;
         };
-        if !holds(&column.ty, &there.declared) {
+        if !holds(&column.ty, &there.declared, table.strict) {
             let text = format!(
                 "column {:?} is {} and the target declares {:?}, which would change values",
                 column.name, column.ty, there.declared
@@ -138,7 +188,8 @@ fn compare(schema: &Schema, existing: &[Existing], blockers: &mut Vec<Refusal>) 
                     .fix(format!("Declare it {} in the target.", declared(&column.ty))),
             );
         }
-        if column.nullable && there.not_null {
+        // A merge key with NULL fails its gate before anything is published.
+        if column.nullable && there.not_null && !merge_key.contains(&column.name) {
             let text = format!("column {:?} can be NULL and the target refuses NULL", column.name);
             blockers.push(
                 Refusal::new(Code::NullableSourceIntoNonNullableTarget, text)
@@ -157,8 +208,23 @@ fn compare(schema: &Schema, existing: &[Existing], blockers: &mut Vec<Refusal>) 
     }
 }
 
-/// Whether a declared type's affinity leaves every value of a logical type as it is.
-fn holds(ty: &LogicalType, declared: &str) -> bool {
+/// Whether a declared type leaves every value of a logical type as it is.
+fn holds(ty: &LogicalType, declared: &str, strict: bool) -> bool {
+    if strict {
+        // A strict table takes one storage class and refuses the others.
+        let needed: &[&str] = match ty {
+            LogicalType::Bool | LogicalType::Int { .. } | LogicalType::UInt { .. } => &["INT", "INTEGER", "ANY"],
+            LogicalType::Float { .. } => &["REAL", "ANY"],
+            LogicalType::Binary => &["BLOB", "ANY"],
+            LogicalType::Text
+            | LogicalType::Decimal { .. }
+            | LogicalType::Uuid
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. } => &["TEXT", "ANY"],
+        };
+        return needed.iter().any(|n| declared.eq_ignore_ascii_case(n));
+    }
     let affinity = affinity(declared);
     match ty {
         LogicalType::Bool | LogicalType::Int { .. } | LogicalType::UInt { .. } => {
@@ -166,11 +232,9 @@ fn holds(ty: &LogicalType, declared: &str) -> bool {
         }
         LogicalType::Float { .. } => matches!(affinity, Affinity::Real | Affinity::Blob),
         // Text under a numeric affinity becomes a number wherever it looks like one.
-        LogicalType::Text | LogicalType::Decimal { .. } | LogicalType::Uuid => {
-            matches!(affinity, Affinity::Text | Affinity::Blob)
-        }
-        // ISO dates and times never look like numbers.
-        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => true,
+        LogicalType::Text | LogicalType::Decimal { .. } => matches!(affinity, Affinity::Text | Affinity::Blob),
+        // ISO dates and times and UUIDs never look like numbers.
+        LogicalType::Uuid | LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => true,
         LogicalType::Binary => true,
     }
 }

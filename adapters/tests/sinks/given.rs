@@ -9,8 +9,11 @@ use arrow::array::{
 use bytes::Bytes;
 use dpone_adapters::body::Body;
 use dpone_adapters::digest::sha256;
-use dpone_engine::manifest::{Connection, Sink, SinkType, Strategy, StrategyMode, TableRef};
+use dpone_engine::codes::Code;
+use dpone_engine::manifest::{Connection, Sink as SinkManifest, SinkType, Strategy, StrategyMode, TableRef};
+use dpone_engine::ports::{Claimant, Feed, LoadOrder, PublishOrder, Sink, Staged, StagedUnit};
 use dpone_engine::run::effect::ChunkFacts;
+use dpone_engine::run::{Outcome, Receipt, Why};
 use dpone_engine::schema::{Column, LogicalType, Schema};
 use parquet::arrow::ArrowWriter;
 
@@ -81,12 +84,102 @@ pub(crate) fn chunk(first: u64, rows: u64) -> (ChunkFacts, Body) {
 }
 
 /// The sink of a manifest: a dataset, or the table `t` of a database file.
-pub(crate) fn sink(kind: SinkType, place: &std::path::Path, mode: StrategyMode) -> Sink {
+pub(crate) fn sink(kind: SinkType, place: &std::path::Path, mode: StrategyMode) -> SinkManifest {
     let place = place.to_str().unwrap().to_owned();
     let (connection, table) = match kind {
         SinkType::Parquet => (Connection::Uri(place), None),
         _ => (Connection::Path(place), Some(TableRef { name: "t".to_owned(), ..TableRef::default() })),
     };
     let key = if mode == StrategyMode::Merge { vec!["id".to_owned()] } else { Vec::new() };
-    Sink { kind, connection, table, strategy: Strategy { mode, key } }
+    SinkManifest { kind, connection, table, strategy: Strategy { mode, key } }
+}
+
+/// Objects of one unit, handed over one after another.
+pub(crate) struct Given(pub(crate) std::vec::IntoIter<(ChunkFacts, Body)>);
+
+impl Feed for Given {
+    type Body = Body;
+
+    async fn next(&mut self) -> Option<Result<(ChunkFacts, Body), Why>> {
+        self.0.next().map(Ok)
+    }
+}
+
+/// One run's names and claim.
+pub(crate) struct Run {
+    pub(crate) claimant: Claimant,
+    pub(crate) staging: String,
+}
+
+impl Run {
+    pub(crate) fn new(run: &str) -> Self {
+        let claimant = Claimant { run: run.to_owned(), epoch: 1, journal: "journal".to_owned() };
+        Self { claimant, staging: format!("stg_{run}_a1_00") }
+    }
+
+    /// Claims, stages and loads those objects as one unit.
+    pub(crate) async fn staged(
+        &self,
+        sink: &impl Sink<Body = Body>,
+        objects: Vec<(ChunkFacts, Body)>,
+    ) -> Outcome<Staged> {
+        let rows = objects.iter().map(|(facts, _)| facts.rows).sum();
+        let order = LoadOrder {
+            claimant: self.claimant.clone(),
+            unit: 0,
+            staging: self.staging.clone(),
+            load: format!("ld_{}_a1_r0_00", self.claimant.run),
+            rows,
+        };
+        let unit = StagedUnit { unit: 0, staging: order.staging.clone(), load: order.load.clone(), rows, objects: 1 };
+        for outcome in [
+            sink.claim(&self.claimant).await,
+            sink.stage(&self.claimant, &self.staging, None).await,
+            sink.load(&order, &mut Given(objects.into_iter())).await,
+        ] {
+            match outcome {
+                Outcome::Done(_) => {}
+                Outcome::NotDone(why) => return Outcome::NotDone(why),
+                Outcome::Unknown(why) => return Outcome::Unknown(why),
+            }
+        }
+        Outcome::Done(Staged {
+            claimant: self.claimant.clone(),
+            units: vec![unit],
+            staging: vec![self.staging.clone()],
+        })
+    }
+
+    pub(crate) fn publication(&self, staged: Staged, base: &str) -> PublishOrder {
+        let publication = format!("pub_{}_a1_00", self.claimant.run);
+        PublishOrder { staged, publication, base: base.to_owned() }
+    }
+
+    /// A whole run; answers its publication, or why there was none.
+    pub(crate) async fn deliver(
+        &self,
+        sink: &impl Sink<Body = Body>,
+        base: &str,
+        objects: Vec<(ChunkFacts, Body)>,
+    ) -> Result<(String, u64), Code> {
+        let staged = match self.staged(sink, objects).await {
+            Outcome::Done(staged) => staged,
+            Outcome::NotDone(why) | Outcome::Unknown(why) => return Err(why.code),
+        };
+        match sink.check(&staged, 64 << 20).await {
+            Outcome::Done(Receipt::Checked { gates, .. }) => {
+                if let Some(why) = gates.into_iter().find_map(|g| g.failed) {
+                    return Err(why.code);
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+        let published = sink.publish(&self.publication(staged, base)).await;
+        assert!(matches!(sink.release(&self.claimant).await, Outcome::Done(_)));
+        match published {
+            Outcome::Done(Receipt::Published { identity, rows }) => Ok((identity, rows)),
+            Outcome::NotDone(why) => Err(why.code),
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -6,3 +6,4 @@ mod conformance;
 mod full_disk;
 mod given;
 mod parquet;
+mod sqlite;
