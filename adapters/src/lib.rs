@@ -5,10 +5,12 @@
 
 pub mod any;
 pub mod body;
+pub mod columnar;
 pub mod digest;
 pub mod durable;
 pub mod evidence_store;
 pub mod object_store;
 pub mod parquet_sink;
 pub mod sqlite_sink;
+pub mod sqlite_source;
 pub mod system;

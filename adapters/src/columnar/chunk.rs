@@ -1,0 +1,139 @@
+//! One chunk: a complete Parquet file, written batch by batch.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use dpone_engine::ports::SealedChunk;
+use dpone_engine::run::effect::ChunkFacts;
+use dpone_engine::schema::{LogicalType, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+
+use super::{EncodeError, Segments, arrow_schema, parquet_schema};
+use crate::body::Body;
+
+/// What every file of a run has in common.
+#[derive(Clone, Debug)]
+pub struct ChunkLayout {
+    arrow: SchemaRef,
+    parquet: SchemaDescriptor,
+    usual: WriterProperties,
+    large: WriterProperties,
+}
+
+impl ChunkLayout {
+    /// The layout of files of that schema.
+    ///
+    /// # Errors
+    /// If a type has no exact form.
+    pub fn new(schema: &Schema) -> Result<Self, EncodeError> {
+        let (arrow, parquet) = (arrow_schema(schema)?, parquet_schema(schema)?);
+        Ok(Self { arrow, parquet, usual: properties(schema, false), large: properties(schema, true) })
+    }
+
+    /// The files' Arrow schema.
+    pub fn arrow(&self) -> &SchemaRef {
+        &self.arrow
+    }
+}
+
+/// LZ4 has no memory of its own between pages; a zstd context takes about a megabyte for each column.
+fn properties(schema: &Schema, large: bool) -> WriterProperties {
+    let mut builder = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_created_by(concat!("dpone ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::LZ4_RAW)
+        .set_max_row_group_row_count(None)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_dictionary_page_size_limit(256 << 10)
+        .set_data_page_size_limit(256 << 10)
+        .set_write_batch_size(1024);
+    for column in &schema.columns {
+        let path = ColumnPath::new(vec![column.name.clone()]);
+        // Delta encoding is as small as a dictionary for keys and times and needs no table of what was seen. A
+        // dictionary and statistics hold whole values: where those can be large they are left out.
+        let (dictionary, encoding) = match column.ty {
+            LogicalType::Text => (!large, Encoding::PLAIN),
+            LogicalType::Int { .. } | LogicalType::UInt { .. } => (false, Encoding::DELTA_BINARY_PACKED),
+            LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Date => {
+                (false, Encoding::DELTA_BINARY_PACKED)
+            }
+            LogicalType::Decimal { precision: ..=18, .. } => (false, Encoding::DELTA_BINARY_PACKED),
+            LogicalType::Bool
+            | LogicalType::Float { .. }
+            | LogicalType::Decimal { .. }
+            | LogicalType::Binary
+            | LogicalType::Uuid => (false, Encoding::PLAIN),
+        };
+        builder = builder.set_column_dictionary_enabled(path.clone(), dictionary);
+        builder = builder.set_column_encoding(path.clone(), encoding);
+        if large && matches!(column.ty, LogicalType::Text | LogicalType::Binary) {
+            builder = builder.set_column_statistics_enabled(path, EnabledStatistics::None);
+        }
+    }
+    builder.build()
+}
+
+/// Writes one file.
+pub struct ChunkWriter {
+    writer: ArrowWriter<Segments>,
+    /// Encoded and buffered bytes at which a row group is ended.
+    row_group: u64,
+    rows: u64,
+}
+
+impl ChunkWriter {
+    /// Begins a file. `large` is for files that may hold values of any size.
+    ///
+    /// # Errors
+    /// If the encoder refuses the schema.
+    pub fn new(layout: &ChunkLayout, large: bool, row_group: u64) -> Result<Self, EncodeError> {
+        let properties = if large { layout.large.clone() } else { layout.usual.clone() };
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(true)
+            .with_parquet_schema(layout.parquet.clone());
+        let writer = ArrowWriter::try_new_with_options(Segments::default(), Arc::clone(&layout.arrow), options)?;
+        Ok(Self { writer, row_group, rows: 0 })
+    }
+
+    /// Encodes a batch.
+    ///
+    /// # Errors
+    /// If the encoder fails.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), EncodeError> {
+        self.writer.write(batch)?;
+        self.rows += batch.num_rows() as u64;
+        if self.writer.memory_size() as u64 >= self.row_group {
+            self.writer.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory taken by what was written so far.
+    pub fn memory(&self) -> u64 {
+        self.writer.inner().memory() + self.writer.memory_size() as u64
+    }
+
+    /// Bytes of the file so far, as far as they are known: at least the finished row groups.
+    pub fn encoded(&self) -> u64 {
+        self.writer.inner().written() + self.writer.in_progress_size() as u64
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// If the encoder fails.
+    pub fn seal(self) -> Result<SealedChunk<Body>, EncodeError> {
+        let segments = self.writer.into_inner()?;
+        let bytes = segments.written();
+        let (segments, sha256) = segments.finish();
+        let facts = ChunkFacts { rows: self.rows, bytes, sha256 };
+        Ok(SealedChunk { facts, body: Body::new(segments) })
+    }
+}

@@ -1,0 +1,9 @@
+//! The SQLite source on real files: what it delivers, decoded again from Parquet, and what it refuses.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod admission;
+mod consistency;
+mod describe;
+mod ranges;
+mod storage_classes;
+mod support;
