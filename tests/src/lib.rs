@@ -5,3 +5,4 @@
 pub mod bench;
 pub mod killer;
 pub mod product;
+pub mod route;

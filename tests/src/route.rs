@@ -1,0 +1,253 @@
+//! Small routes that tests run, break and check: a source with NULL keys, and a target that is compared cell by cell.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use rusqlite::Connection;
+
+/// A row: its id, its key and its text.
+pub type Row = (i64, Option<i64>, Option<String>);
+
+/// Where a route delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sink {
+    /// A dataset of Parquet files.
+    Parquet,
+    /// A table of a SQLite database.
+    Sqlite,
+}
+
+/// How a route publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The target holds what was read.
+    FullRefresh,
+    /// What was read is added.
+    Append,
+    /// Rows are replaced or added by id.
+    Merge,
+}
+
+/// A route in a folder of its own.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The folder that the product runs in.
+    pub folder: PathBuf,
+    sink: Sink,
+    mode: Mode,
+}
+
+const ROWS: i64 = 40;
+
+impl Route {
+    /// Makes the source and the manifest.
+    ///
+    /// # Panics
+    /// If they cannot be made.
+    pub fn new(folder: &Path, sink: Sink, mode: Mode, per_partition: bool) -> Self {
+        let db = Connection::open(folder.join("source.db")).expect("a source");
+        db.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, v TEXT); CREATE INDEX t_k ON t (k);")
+            .expect("a table");
+        for (id, k, v) in Self::rows() {
+            db.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (id, k, v)).expect("a row");
+        }
+        let topology = if per_partition { "per_partition" } else { "shared_per_run" };
+        let (target, key) = match sink {
+            Sink::Parquet => ("type: parquet, uri: dataset", ""),
+            Sink::Sqlite => ("type: sqlite, path: target.db, table: {name: t}", ", key: [id]"),
+        };
+        let mode_name = match mode {
+            Mode::FullRefresh => "full_refresh",
+            Mode::Append => "append",
+            Mode::Merge => "merge",
+        };
+        let key = if mode == Mode::Merge { key } else { "" };
+        let manifest = format!(
+            "name: route
+source:
+  type: sqlite
+  path: source.db
+  table: {{name: t}}
+  options:
+    partitioning:
+      column: k
+      num_partitions: 2
+      bounds: auto
+      load_workers: {loads}
+      range_parallelism: {{mode: required, reader_workers: 2, upload_workers: 2, max_inflight_ranges: 2, max_inflight_bytes: 16MiB, consistency: exported_snapshot, staging_topology: {topology}}}
+sink: {{{target}, strategy: {{mode: {mode_name}{key}}}}}
+quality: {{min_rows: 1, not_null: [id], unique: [id]}}
+runtime:
+  journal: journal.db
+  storage:
+    work_dir: work
+    evidence_dir: evidence
+    transfer_store: {{type: local, uri: s3://stage/route, local_root_dir: objects}}
+",
+            loads = if per_partition { 2 } else { 1 },
+        );
+        fs::write(folder.join("m.yaml"), manifest).expect("a manifest");
+        Self { folder: folder.to_owned(), sink, mode }
+    }
+
+    /// The source's rows.
+    pub fn rows() -> Vec<Row> {
+        (1..=ROWS)
+            .map(|id| (id, (id % 4 != 0).then_some(id * 7 % 50), (id % 5 != 0).then(|| format!("row {id}"))))
+            .collect()
+    }
+
+    /// What the target must hold after that many deliveries, sorted.
+    pub fn expected(&self, deliveries: usize) -> Vec<Row> {
+        let times = if self.mode == Mode::Append { deliveries } else { deliveries.min(1) };
+        let mut rows: Vec<Row> = (0..times).flat_map(|_| Self::rows()).collect();
+        rows.sort();
+        rows
+    }
+
+    /// What the target holds, sorted.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    pub fn delivered(&self) -> Vec<Row> {
+        let mut rows = match self.sink {
+            Sink::Parquet => self.dataset(),
+            Sink::Sqlite => self.table(),
+        };
+        rows.sort();
+        rows
+    }
+
+    fn table(&self) -> Vec<Row> {
+        let path = self.folder.join("target.db");
+        if !path.exists() {
+            return Vec::new();
+        }
+        let db = Connection::open(path).expect("the target opens");
+        let Ok(mut statement) = db.prepare("SELECT id, k, v FROM t") else { return Vec::new() };
+        let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))).expect("rows");
+        rows.collect::<Result<_, _>>().expect("every row")
+    }
+
+    fn dataset(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for file in self.listed() {
+            let file = File::open(self.folder.join("dataset").join(file)).expect("a listed file is there");
+            let reader =
+                ParquetRecordBatchReaderBuilder::try_new(file).expect("a Parquet file").build().expect("a reader");
+            for batch in reader {
+                let batch = batch.expect("a batch");
+                let (id, k) =
+                    (batch.column(0).as_primitive::<Int64Type>(), batch.column(1).as_primitive::<Int64Type>());
+                let v = batch.column(2).as_string::<i32>();
+                for row in 0..batch.num_rows() {
+                    let k = (!k.is_null(row)).then(|| k.value(row));
+                    let v = (!v.is_null(row)).then(|| v.value(row).to_owned());
+                    rows.push((id.value(row), k, v));
+                }
+            }
+        }
+        rows
+    }
+
+    /// The files that the newest pointer manifest lists.
+    fn listed(&self) -> Vec<String> {
+        let pointers = self.folder.join("dataset/_dpone");
+        let mut names: Vec<String> = files(&pointers).into_iter().filter(|f| f.starts_with("manifest-")).collect();
+        names.sort();
+        let Some(newest) = names.last() else { return Vec::new() };
+        let text = fs::read_to_string(pointers.join(newest)).expect("the manifest is readable");
+        let manifest: serde_json::Value = serde_json::from_str(&text).expect("the manifest is JSON");
+        let files = manifest["files"].as_array().expect("the manifest lists files");
+        files.iter().map(|f| f["path"].as_str().expect("a path").to_owned()).collect()
+    }
+
+    /// Everything that a delivered run should have removed and did not.
+    pub fn leftovers(&self) -> Vec<String> {
+        let mut left: Vec<String> =
+            files(&self.folder.join("objects")).into_iter().map(|f| format!("object {f}")).collect();
+        left.extend(files(&self.folder.join("work")).into_iter().map(|f| format!("work file {f}")));
+        match self.sink {
+            Sink::Parquet => {
+                let listed: Vec<String> = self.listed();
+                for file in files(&self.folder.join("dataset")) {
+                    let book = file.starts_with("_dpone/manifest-")
+                        || file == "_dpone/.lock"
+                        || file.starts_with("_dpone/fenced");
+                    if !book && !listed.contains(&file) {
+                        left.push(format!("dataset file {file}"));
+                    }
+                }
+            }
+            Sink::Sqlite if self.folder.join("target.db").exists() => {
+                let db = Connection::open(self.folder.join("target.db")).expect("the target opens");
+                let mut statement = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").expect("tables");
+                let names = statement.query_map([], |r| r.get::<_, String>(0)).expect("names");
+                let names: Vec<String> = names.collect::<Result<_, _>>().expect("every name");
+                left.extend(names.into_iter().filter(|n| n.starts_with("stg_")).map(|n| format!("table {n}")));
+                for (what, sql) in [
+                    ("loads", "SELECT count(*) FROM __dpone_load"),
+                    ("held claims", "SELECT count(*) FROM __dpone_claim WHERE held = 1"),
+                ] {
+                    let count: i64 = db.query_row(sql, [], |r| r.get(0)).unwrap_or(0);
+                    if count > 0 {
+                        left.push(format!("{count} {what}"));
+                    }
+                }
+            }
+            Sink::Sqlite => {}
+        }
+        left
+    }
+}
+
+/// Every file below a folder, by its path from there, sorted.
+pub fn files(folder: &Path) -> Vec<String> {
+    fn walk(folder: &Path, root: &Path, found: &mut Vec<String>) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(&path, root, found);
+            } else if let Ok(below) = path.strip_prefix(root) {
+                found.push(below.display().to_string());
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(folder, folder, &mut found);
+    found.sort();
+    found
+}
+
+/// The last fact of the newest run in a journal, by the words `kind` or `intended kind`, and how many facts there are.
+///
+/// # Panics
+/// If the journal cannot be read.
+pub fn last_fact(journal: &Path) -> Option<(String, u64)> {
+    if !journal.exists() {
+        return None;
+    }
+    let journal = dpone_journal::sqlite::Journal::open_existing(journal).ok()?;
+    let run = journal.runs().ok()?.into_iter().next()?;
+    let entries = journal.entries(&run.run).expect("the journal is whole");
+    let mut effects = BTreeMap::new();
+    for entry in &entries {
+        if let dpone_engine::run::Event::Intended { key, effect } = &entry.event {
+            effects.insert(*key, format!("{:?}", effect.kind()));
+        }
+    }
+    let last = entries.last()?;
+    let name = match &last.event {
+        dpone_engine::run::Event::Intended { key, .. } => format!("intended {}", effects[key]),
+        dpone_engine::run::Event::Confirmed { key, .. } => {
+            format!("confirmed {}", effects.get(key).map_or("?", String::as_str))
+        }
+        other => format!("{:?}", other.kind()).to_lowercase(),
+    };
+    Some((name, entries.len() as u64))
+}
