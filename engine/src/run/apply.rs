@@ -393,6 +393,8 @@ impl Run {
         )?;
         self.halted = Some(why.clone());
         self.state = State::FailedPrepublication;
+        // A document sealed while the outcome was unknown is not the one of a failed attempt.
+        self.evidence.clear();
         if self.plan.objects_after_failure == Retention::Keep {
             let kept = self.owned.values_mut().filter(|o| o.kind == OwnedKind::Object && o.fate == Fate::Live);
             kept.for_each(|o| o.fate = Fate::Kept);
