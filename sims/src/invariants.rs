@@ -6,7 +6,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::driver::{Entry, Finish, Finished};
 use dpone_engine::run::effect::Document;
 use dpone_engine::run::run::Fate;
-use dpone_engine::run::{Effect, Ending, Event, Run, State, recover};
+use dpone_engine::run::{Effect, Ending, Event, Illegal, Run, State, recover};
 use dpone_journal::memory::MemoryJournal;
 
 use crate::fault::Shape;
@@ -113,8 +113,14 @@ fn word(world: &World, finished: &Finished, ending: &Ending, broken: &mut Vec<Br
 fn evidence(world: &World, run: &Run, broken: &mut Vec<Broken>) {
     let documents = &world.state.borrow().documents;
     for (document, (path, sha256)) in &run.evidence {
-        if documents.get(path) != Some(sha256) {
+        let text = documents.get(path).filter(|(hash, _)| hash == sha256).map(|(_, text)| text);
+        let Some(text) = text else {
             broken.push(Broken::new("evidence stays as it was sealed", format!("{document:?} at {path} is another")));
+            continue;
+        };
+        let ended = run.state.is_past_publication() || run.state == State::FailedPrepublication;
+        if ended && run.state != State::OutcomeUnknown && text.contains(State::OutcomeUnknown.name()) {
+            broken.push(Broken::new("evidence tells the end", format!("{path} says that the outcome is unknown")));
         }
     }
 }
@@ -139,8 +145,7 @@ pub fn at_the_end(world: &World, journal: &MemoryJournal, broken: &mut Vec<Broke
     broken.extend(world.state.borrow().violations.iter().map(|(name, found)| Broken::new(name, found.clone())));
     let entries = journal.entries(RUN).unwrap_or_default();
     names(&entries, broken);
-    // Folding the whole log folds every prefix of it on the way.
-    match recover(entries.iter().map(|e| &e.event)) {
+    match fold(&entries, broken) {
         Ok(run) => {
             evidence(world, &run, broken);
             if run.settled() {
@@ -149,6 +154,20 @@ pub fn at_the_end(world: &World, journal: &MemoryJournal, broken: &mut Vec<Broke
         }
         Err(e) => broken.push(Broken::new("every prefix recovers", e.to_string())),
     }
+}
+
+/// Folds the log, which folds every prefix of it on the way.
+fn fold(entries: &[Entry], broken: &mut Vec<Broken>) -> Result<Run, Illegal> {
+    let mut run = recover(entries.iter().take(1).map(|e| &e.event))?;
+    for entry in entries.iter().skip(1) {
+        let releases = matches!(entry.event, Event::Intended { effect: Effect::Release { .. }, .. });
+        if releases && run.owned.values().any(|o| o.fate == Fate::Live) {
+            let found = format!("it is given back at {} while something owned is there", entry.seq);
+            broken.push(Broken::new("the claim is held to the last", found));
+        }
+        run.absorb(&entry.event)?;
+    }
+    Ok(run)
 }
 
 /// Keys and names belong to one effect each, and a name that the run was told is another's is not removed.
@@ -162,7 +181,11 @@ fn names(entries: &[Entry], broken: &mut Vec<Broken>) {
                 if announced.insert(*key, effect).is_some() {
                     broken.push(Broken::new("a key belongs to one effect", format!("{key:?}")));
                 }
-                if let Some((_, name)) = effect.owns()
+                let name = match effect {
+                    Effect::Publish { publication: name } | Effect::Fence { fence: name, .. } => Some(name),
+                    _ => effect.owns().map(|(_, name)| name),
+                };
+                if let Some(name) = name
                     && !owned.insert(name)
                 {
                     broken.push(Broken::new("a name belongs to one try", name.clone()));

@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod exec;
 pub mod fault;
 pub mod invariants;
+pub mod mutation;
 pub mod parallel;
 pub mod rng;
 pub mod scenario;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use dpone_sims::commands::{Failure, coverage, plan, replay, seeds, systematic};
+use dpone_sims::commands::{Failure, coverage, mutate, plan, replay, seeds, systematic};
 use dpone_sims::coverage::Coverage;
 
 const USAGE: &str = "usage:
@@ -43,6 +43,8 @@ fn run(arguments: &[String], out: &mut impl Write) -> Result<bool, Failure> {
         ["meta", "--seeds", count] => coverage::meta(count.parse()?, out),
         ["nightly"] => coverage::nightly(500_000, out),
         ["nightly", "--seeds", count] => coverage::nightly(count.parse()?, out),
+        ["mutate"] => mutate::run(None, out),
+        ["mutate", "--only", name] => mutate::run(Some(name), out),
         _ => Err(USAGE.into()),
     }
 }

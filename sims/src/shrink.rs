@@ -1,23 +1,25 @@
 //! Smaller plans that break the same invariant.
 
 use crate::fault::Plan;
-use crate::scenario::play;
+use crate::scenario::{Outcome, play};
 
 /// The smallest plan that is found by leaving faults out and making the run smaller, and that still breaks the
 /// invariant of that name. `None` if the plan does not break it.
 pub fn shrink(plan: &Plan, invariant: &str) -> Option<Plan> {
-    let breaks = |plan: &Plan| play(plan).broken.iter().any(|b| b.invariant == invariant);
+    shrink_with(plan, invariant, play)
+}
+
+/// [`shrink`] by another judge.
+pub fn shrink_with(plan: &Plan, invariant: &str, judge: impl Fn(&Plan) -> Outcome) -> Option<Plan> {
+    let breaks = |plan: &Plan| judge(plan).broken.iter().any(|b| b.invariant == invariant);
     if !breaks(plan) {
         return None;
     }
     let mut best = plan.clone();
-    loop {
-        let smaller = candidates(&best).into_iter().find(|c| breaks(c));
-        match smaller {
-            Some(plan) => best = plan,
-            None => return Some(best),
-        }
+    while let Some(smaller) = candidates(&best).into_iter().find(|c| breaks(c)) {
+        best = smaller;
     }
+    Some(best)
 }
 
 fn candidates(plan: &Plan) -> Vec<Plan> {
@@ -44,5 +46,10 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
     with(&|s| s.per_partition = false);
     with(&|s| s.keep_failed = false);
     with(&|s| s.append = false);
+    with(&|s| s.keep_delivered = false);
+    with(&|s| s.owned_base = false);
+    with(&|s| s.grace = false);
+    with(&|s| s.persistent = false);
+    with(&|s| s.counts_only = false);
     smaller
 }

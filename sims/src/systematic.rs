@@ -41,6 +41,7 @@ pub fn shapes() -> Vec<(&'static str, Shape)> {
         keep_delivered: false,
         owned_base: false,
         grace: false,
+        counts_only: false,
         tries: 3,
     };
     let two = Shape { units: 2, rows: 3, ..least };
@@ -54,6 +55,7 @@ pub fn shapes() -> Vec<(&'static str, Shape)> {
         ("pointer, poisons, one try", Shape { pointer: true, poisons: true, tries: 1, ..wide }),
         ("ledger, stops on loss, keeps objects", Shape { stop_on_loss: true, keep_failed: true, ..two }),
         ("ledger, poisons, keeps delivered", Shape { poisons: true, keep_delivered: true, persistent: true, ..two }),
+        ("pointer, poisons, counts only", Shape { pointer: true, poisons: true, counts_only: true, ..two }),
         ("ledger, no rows", Shape { rows: 0, ..two }),
     ]
 }

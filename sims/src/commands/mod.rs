@@ -1,6 +1,7 @@
 //! The commands, one per file.
 
 pub mod coverage;
+pub mod mutate;
 
 pub mod replay;
 pub mod seeds;

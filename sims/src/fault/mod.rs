@@ -67,6 +67,9 @@ pub struct Shape {
     /// Whether that content is left for its readers for a while.
     #[serde(default)]
     pub grace: bool,
+    /// Whether the target can only count what it holds, so that values are not compared.
+    #[serde(default)]
+    pub counts_only: bool,
     /// Tries of one effect.
     #[serde(default = "usual_tries")]
     pub tries: u32,
@@ -107,6 +110,7 @@ impl Plan {
             keep_delivered: rng.odds(1, 4),
             owned_base: rng.odds(1, 3),
             grace: rng.odds(1, 2),
+            counts_only: rng.odds(1, 3),
             tries: 1 + rng.below(4) as u32,
         };
         let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|_| rng.odds(2, 3)).collect();

@@ -27,7 +27,7 @@ impl EvidenceStore for SimEvidence {
         let (name, document) = (name.to_owned(), document.to_owned());
         let act: Act = Box::new(move |world| {
             let sha256 = format!("{:016x}", document.bytes().fold(0, |h, b| mix(h ^ u64::from(b))));
-            world.state.borrow_mut().documents.insert(name.clone(), sha256.clone());
+            world.state.borrow_mut().documents.insert(name.clone(), (sha256.clone(), document));
             Outcome::Done(Receipt::Written { sha256, path: name })
         });
         self.world.send(self.pid, Site::Evidence, act).await

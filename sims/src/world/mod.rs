@@ -41,8 +41,8 @@ pub struct State {
     pub objects: BTreeMap<String, Stored>,
     /// The target and everything beside it.
     pub target: sink::Target,
-    /// Documents by name, each by the hash of its text.
-    pub documents: BTreeMap<String, String>,
+    /// Documents by name: the hash and the text of each.
+    pub documents: BTreeMap<String, (String, String)>,
     /// What was brought into the world so late that its run may have stopped looking for it.
     pub late: BTreeSet<String>,
     /// Publications that were sent and of which nobody has heard since.
