@@ -35,19 +35,24 @@ pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
         ]);
     }
     let mut warnings = resolved.warnings.clone();
-    let (key, key_indexed) = match &resolved.key {
-        None => (None, false),
-        Some(key) => {
-            let (facts, indexed) = key_facts(&connection, &resolved, key).map_err(|refusal| vec![refusal])?;
-            (Some(facts), indexed)
-        }
+    let (key, key_indexed, key_refused) = match &resolved.key {
+        None => (None, false, None),
+        Some(key) => match key_facts(&connection, &resolved, key) {
+            Ok((facts, indexed)) => (Some(facts), indexed, None),
+            // Whether ranges are needed is for the plan to say.
+            Err(refusal) if refusal.code == Code::UnsupportedBoundaryType => (None, false, Some(refusal)),
+            Err(refusal) => return Err(vec![refusal]),
+        },
     };
+    let key_column = resolved.key.as_ref().map(|key| key.column.clone());
     if resolved.kind == RelationKind::Query {
         warnings.push("memory that SQLite takes inside the query (sorting, grouping) is not part of the budget".into());
     }
     let view_sql = views_below(&connection, &request.relation, resolved.kind).map_err(|refusal| vec![refusal])?;
     Ok(SourceFacts {
         view_sql,
+        key_column,
+        key_refused,
         min_grant: min_grant(&resolved.schema),
         schema: resolved.schema,
         relation: resolved.kind,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dpone_adapters::any::AnyTarget;
 use dpone_adapters::sqlite_source::{self, SqliteRequest};
 use dpone_engine::codes::Code;
-use dpone_engine::manifest::{Connection, Manifest};
+use dpone_engine::manifest::{Connection, Manifest, RangeMode};
 use dpone_engine::plan::{Blocked, Context, Plan, build};
 use dpone_engine::refusal::Refusal;
 
@@ -33,6 +33,7 @@ pub(crate) fn request(manifest: &Manifest) -> Result<SqliteRequest, Refusal> {
         relation: manifest.source.relation.clone(),
         columns: manifest.source.columns.clone(),
         types: manifest.source.types.clone(),
-        key: manifest.ranges.column.clone(),
+        // With one range nothing is asked of the column.
+        key: manifest.ranges.column.clone().filter(|_| manifest.ranges.mode != RangeMode::Off),
     })
 }

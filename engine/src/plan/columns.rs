@@ -1,6 +1,7 @@
 //! Every column that the manifest names must be one that is delivered.
 
 use super::facts::SourceFacts;
+use super::shape::key_column;
 use crate::codes::Code;
 use crate::manifest::{Manifest, RangeMode, StrategyMode};
 use crate::refusal::Refusal;
@@ -19,7 +20,7 @@ pub(super) fn check(manifest: &Manifest, source: &SourceFacts, blockers: &mut Ve
     let policy = &manifest.ranges;
     if policy.mode != RangeMode::Off {
         let at = "source.options.partitioning";
-        if let Some(column) = &policy.column {
+        if let Some(column) = policy.column.as_ref().filter(|name| key_column(name, source).is_none()) {
             need(Code::SourceColumnNotFound, column, format!("{at}.column"));
         }
         for (i, name) in policy.group_key.iter().enumerate() {

@@ -16,6 +16,12 @@ impl Plan {
             path.insert_str(0, "manifest: ");
         }
         self.columns(newer, &mut found);
+        if let (Some(old), Some(new)) = (&self.key, &newer.key)
+            && self.schema.column(&old.name).is_none()
+            && old.name == new.name
+        {
+            found.extend(column(old, new));
+        }
         if self.relation != newer.relation {
             found.push("source: what is read is of another kind".to_owned());
         }

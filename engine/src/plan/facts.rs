@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ranges::KeyFacts;
+use crate::refusal::Refusal;
 use crate::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topology};
-use crate::schema::Schema;
+use crate::schema::{Column, Schema};
 
 /// What kind of thing is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,10 @@ pub struct SourceFacts {
     /// The statements that define the view and every view below it, as the catalog keeps them; empty otherwise. A view
     /// without its text counts as one with a window function.
     pub view_sql: Vec<String>,
+    /// The range column, delivered or not, if one was named.
+    pub key_column: Option<Column>,
+    /// Why ranges of that column cannot be planned, if so; `required` is then blocked and `auto` reads one range.
+    pub key_refused: Option<Refusal>,
     /// What the range column holds, if one was named.
     pub key: Option<KeyFacts>,
     /// Whether a range of the range column can be sought through an index, so that a range is not a full scan.

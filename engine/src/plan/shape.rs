@@ -64,9 +64,14 @@ pub(super) fn parallel(
         );
     }
     // The column itself is checked with the other columns; without it nothing more can be said.
-    let column = policy.column.as_deref().and_then(|name| source.schema.column(name)).map(|(_, column)| column);
-    let Some(column) = column else { return Err(reasons) };
+    let Some(column) = policy.column.as_deref().and_then(|name| key_column(name, source)) else {
+        return Err(reasons);
+    };
     reasons.extend(check_group_key(&column.name, &policy.group_key).err());
+    if let Some(refusal) = &source.key_refused {
+        reasons.push(refusal.clone());
+        return Err(reasons);
+    }
     let facts = source.key.clone().unwrap_or_default();
     let ranges = match cut(policy, column, &facts) {
         Ok(ranges) => ranges,
@@ -113,6 +118,12 @@ pub(super) fn parallel(
     Ok((shape, budget))
 }
 
+/// The range column of that name; it need not be delivered.
+pub(super) fn key_column<'a>(name: &str, source: &'a SourceFacts) -> Option<&'a Column> {
+    let named = source.key_column.as_ref().filter(|column| column.name == name);
+    named.or_else(|| source.schema.column(name).map(|(_, column)| column))
+}
+
 fn cut(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Result<Vec<UnitRange>, Refusal> {
     plan_ranges(Some(column), &split_of(policy, column, facts)?)
 }
@@ -135,7 +146,11 @@ fn windows(manifest: &Manifest, source: &SourceFacts, units: u32) -> Option<Refu
     query.or_else(|| {
         let unknown = source.relation == RelationKind::View && source.view_sql.is_empty();
         let view = if unknown { check("") } else { source.view_sql.iter().find_map(|sql| check(sql)) };
-        view.map(|refusal| refusal.at("source.table"))
+        let place = match manifest.source.relation {
+            Relation::Query(_) => "source.query",
+            Relation::Table(_) => "source.table",
+        };
+        view.map(|refusal| refusal.at(place))
     })
 }
 

@@ -408,7 +408,8 @@ impl Run {
         let suspect = self.halted.as_ref().is_some_and(|why| {
             matches!(why.code, Code::RangeCoverageMismatch | Code::LoadCountMismatch | Code::FidelityMismatch)
         });
-        if suspect || self.object_lost || self.authority_lost || !self.authority.as_ref().is_some_and(|a| a.persistent) {
+        if suspect || self.object_lost || self.authority_lost || !self.authority.as_ref().is_some_and(|a| a.persistent)
+        {
             return Vec::new();
         }
         let whole = |unit: &Unit| {

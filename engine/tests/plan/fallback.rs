@@ -1,7 +1,9 @@
 //! What a plan makes of its limits: concurrency, the budget's shares, and one range with a recorded reason.
 
+use dpone_engine::codes::Code;
 use dpone_engine::plan::{Concurrency, Coverage, Plan};
 use dpone_engine::ranges::Scope;
+use dpone_engine::refusal::Refusal;
 use dpone_engine::run::facts::Topology;
 
 use super::World;
@@ -27,6 +29,11 @@ fn auto_reads_one_range_and_says_why() {
         assert_eq!(serial(&plan), !expect.is_empty());
     };
     auto(|_| {}, &[], &[]);
+    let refused = |w: &mut World| {
+        let text = "decimals stored as text";
+        w.source.key_refused = Some(Refusal::new(Code::UnsupportedBoundaryType, text).fix("Split by another column."));
+    };
+    auto(refused, &[], &["unsupported_boundary_type"]);
     auto(|w| w.source.key_indexed = false, &[], &["range_requires_index"]);
     auto(|w| w.source.max_sessions = 1, &[], &["consistency_mode_unsupported"]);
     auto(|w| w.source.min_grant = 22 << 20, &[], &["budget_too_small"]);
@@ -129,4 +136,21 @@ fn what_is_worth_a_warning() {
     )]);
     world.source.key_indexed = false;
     assert_eq!(codes(&world), ["source_boundary_index_unknown"]);
+}
+
+#[test]
+fn a_range_column_need_not_be_delivered() {
+    let mut world = World::with(&[("column: id\n", "column: shop_id\n"), ("num_partitions: 4", "num_partitions: 2")]);
+    assert!(world.build().is_err());
+    let mut column = world.source.schema.columns[0].clone();
+    column.name = "shop_id".into();
+    world.source.key_column = Some(column);
+    let plan = world.plan();
+    assert_eq!(plan.key.as_ref().map(|key| key.name.as_str()), Some("shop_id"));
+    assert_eq!(plan.ranges.len(), 2);
+    let mut other = World { source: world.source.clone(), target: world.target.clone(), ..World::new() };
+    other.manifest = world.manifest.clone();
+    other.source.key_column.as_mut().unwrap().declared = "BIGINT".into();
+    let found = plan.differences(&other.plan());
+    assert_eq!(found, ["source column \"shop_id\": was declared INTEGER, is BIGINT"]);
 }

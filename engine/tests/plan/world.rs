@@ -63,6 +63,8 @@ impl World {
                 schema,
                 relation: RelationKind::Table,
                 view_sql: Vec::new(),
+                key_column: None,
+                key_refused: None,
                 key: Some(KeyFacts { extent: Some((Value::Int(1), Value::Int(1000))), rows: Some(1000) }),
                 key_indexed: true,
                 max_sessions: 64,
