@@ -23,7 +23,7 @@ pub(super) enum Stands {
     /// Nothing.
     Nothing,
     /// A version that this run made.
-    Ours(Pointer),
+    Ours(Box<Pointer>),
     /// A version that another run made.
     Rival,
     /// Something that is no manifest.
@@ -69,7 +69,7 @@ impl ParquetSink {
         let Some(version) = version_of(base).and_then(|v| v.checked_add(1)) else { return Ok(Stands::Foreign) };
         match read_pointer(&self.root, version) {
             Ok(None) => Ok(Stands::Nothing),
-            Ok(Some(found)) if found.run == run => Ok(Stands::Ours(found)),
+            Ok(Some(found)) if found.run == run => Ok(Stands::Ours(Box::new(found))),
             Ok(Some(_)) => Ok(Stands::Rival),
             Err(e) if e.kind() == ErrorKind::InvalidData => Ok(Stands::Foreign),
             Err(e) => Err(e),

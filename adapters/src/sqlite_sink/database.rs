@@ -80,3 +80,30 @@ pub(super) fn why(error: &rusqlite::Error) -> Why {
         _ => Why::fatal(Code::LoadFailed, detail),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn errors_of_a_real_database_have_their_codes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.db");
+        let db = create(&path).unwrap();
+        db.execute_batch("CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1); PRAGMA max_page_count = 4").unwrap();
+        db.busy_timeout(Duration::ZERO).unwrap();
+        let run = |db: &Connection, sql: &str| why(&db.execute_batch(sql).unwrap_err());
+        let full = run(&db, "INSERT INTO t VALUES (zeroblob(100000))");
+        assert_eq!((full.code, full.transient), (Code::TargetDiskFull, false));
+        let secret = run(&db, "INSERT INTO t VALUES ('hunter2'), ('hunter2')");
+        assert_eq!((secret.code, secret.detail.contains("hunter2")), (Code::LoadFailed, false));
+        let other = open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let locked = run(&db, "INSERT INTO t VALUES (2)");
+        assert_eq!((locked.code, locked.transient), (Code::TargetLocked, true));
+        let none = open(&dir.path().join("none.db")).unwrap_err();
+        assert_eq!((none.code, dir.path().join("none.db").exists()), (Code::TargetNotReachable, false));
+    }
+}

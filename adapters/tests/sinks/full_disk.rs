@@ -4,11 +4,13 @@ use std::path::Path;
 use std::process::Command;
 
 use dpone_adapters::object_store::LocalObjects;
+use dpone_adapters::parquet_sink::{ParquetSink, ParquetTarget};
 use dpone_engine::codes::Code;
+use dpone_engine::manifest::{Quality, SinkType, StrategyMode};
 use dpone_engine::ports::ObjectStore as _;
 use dpone_engine::run::{Outcome, Seen};
 
-use crate::given;
+use crate::given::{self, Run};
 
 /// Set in the child: the folder to work in.
 const CHILD: &str = "DPONE_TEST_FULL_DISK_DIR";
@@ -49,4 +51,21 @@ async fn an_object_that_does_not_fit_is_not_done_and_leaves_nothing() {
     // What fits still goes through.
     let (facts, body) = given::chunk(0, 1);
     assert!(matches!(store.put(key, &facts, &body).await, Outcome::Done(_)));
+}
+
+#[tokio::test]
+async fn a_data_file_that_does_not_fit_is_not_loaded() {
+    let Ok(dir) = std::env::var(CHILD) else {
+        let dir = tempfile::tempdir().unwrap();
+        return limited("full_disk::a_data_file_that_does_not_fit_is_not_loaded", dir.path(), 16);
+    };
+    let root = Path::new(&dir).join("d");
+    let target = ParquetTarget::of(&given::sink(SinkType::Parquet, &root, StrategyMode::FullRefresh)).unwrap();
+    let sink = ParquetSink::new(target, given::schema(), Quality::default(), &root, "fp");
+    let staged = Run::new("r1").staged(&sink, vec![given::chunk(0, 1), given::chunk(1, 20_000)]).await;
+    let Outcome::NotDone(why) = staged else { panic!("{staged:?}") };
+    assert_eq!((why.code, why.transient), (Code::TargetDiskFull, false));
+    assert!(why.detail.contains("are free"), "{}", why.detail);
+    let staging = root.join("stg_r1_a1_00");
+    assert_eq!(std::fs::read_dir(staging).unwrap().count(), 0, "nothing has a final name");
 }
