@@ -200,8 +200,8 @@ mod tests {
             }
         }
         // More runs than are merged at a time.
-        assert!(!twice(300_000, 2, 40, None));
-        assert!(twice(300_000, 2, 40, Some(123_456)));
+        assert!(!twice(160_000, 2, 40, None));
+        assert!(twice(160_000, 2, 40, Some(123_456)));
     }
 
     #[test]
