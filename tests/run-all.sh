@@ -51,6 +51,10 @@ else
 fi
 check "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 check "doc tests" cargo test --workspace --doc --locked
+sims() { cargo run --quiet --release --locked -p dpone-sims -- "$@"; }
+check "simulator: 20,000 seeds" sims run --seeds 20000
+check "simulator: every fault and every pair of small runs" sims systematic
+check "simulator: everything reachable is met" sims meta
 
 step "so far"
 for name in "${ran[@]}"; do echo "passed:  $name"; done
