@@ -32,9 +32,13 @@ fn writable(folder: &Path, storage: &Storage) -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     if storage.require_writable {
-        let sentinel = folder.join(format!(".dpone-{}", std::process::id()));
+        // One name for all runners: what a killed one leaves behind, the next removes.
+        let sentinel = folder.join(".dpone-writable");
         fs::write(&sentinel, b"dpone")?;
-        fs::remove_file(&sentinel)?;
+        match fs::remove_file(&sentinel) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
     }
     Ok(())
 }
