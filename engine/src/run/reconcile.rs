@@ -89,8 +89,7 @@ pub fn reconcile(kind: EffectKind, plan: &PlanFacts, seen: Seen) -> Verdict {
         (Drop, Seen::Foreign)      => Confirm, // what stands there now is not ours, so ours is gone
         (Drop, Seen::BaseChanged | Seen::Superseded | Seen::CannotTell) => Retry, // named
 
-        (Release, Seen::Nothing | Seen::Foreign) => Confirm,
-        (Release, Seen::Ours)      => Retry, // local: released under run and epoch only
-        (Release, Seen::BaseChanged | Seen::Superseded | Seen::CannotTell) => Retry, // local
+        // Giving back again is idempotent, and only a release that was executed keeps a late claim of its epoch out.
+        (Release, Seen::Nothing | Seen::Ours | Seen::Foreign | Seen::BaseChanged | Seen::Superseded | Seen::CannotTell) => Retry, // local
     }
 }

@@ -1,0 +1,70 @@
+//! Explores configurations fully and says how many states there are.
+
+use std::time::Instant;
+
+use stateright::{Checker, Model};
+
+use crate::model::config::Config;
+use crate::model::{RunModel, Step};
+
+/// What an exploration found.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// The configuration.
+    pub config: Config,
+    /// States that differ in something that matters.
+    pub unique: usize,
+    /// States generated.
+    pub generated: usize,
+    /// The longest path.
+    pub depth: usize,
+    /// The longest way to the end once faults stop, from any state.
+    pub settling: u16,
+    /// Seconds.
+    pub seconds: f64,
+    /// What went wrong, each with the steps that lead there.
+    pub failures: Vec<Failure>,
+}
+
+/// A property that does not hold.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The property, or the invariant.
+    pub name: String,
+    /// The steps of a counterexample.
+    pub steps: Vec<Step>,
+    /// The log it leads to.
+    pub log: Vec<String>,
+}
+
+/// Explores one variant of a configuration to its end.
+pub fn explore(config: Config, threads: usize) -> Explored {
+    let started = Instant::now();
+    let model = RunModel::new(config.clone());
+    let kept = model.clone();
+    let checker = model.checker().threads(threads).spawn_dfs().join();
+    let mut failures = Vec::new();
+    let discoveries = checker.discoveries();
+    for property in checker.model().properties() {
+        let discovery = discoveries.get(property.name);
+        if property.expectation.discovery_is_failure() {
+            let Some(path) = discovery.cloned() else { continue };
+            let last = path.last_state();
+            let name = last.broken.unwrap_or(property.name).to_owned();
+            let log = last.log.events().iter().map(|e| format!("{e:?}")).collect();
+            failures.push(Failure { name, steps: path.into_actions(), log });
+        } else if discovery.is_none() {
+            let name = format!("never seen: {}", property.name);
+            failures.push(Failure { name, steps: Vec::new(), log: Vec::new() });
+        }
+    }
+    Explored {
+        config,
+        unique: checker.unique_state_count(),
+        generated: checker.state_count(),
+        depth: checker.max_depth(),
+        settling: kept.longest_settling(),
+        seconds: started.elapsed().as_secs_f64(),
+        failures,
+    }
+}
