@@ -19,6 +19,8 @@ pub mod recover;
 #[expect(clippy::module_inception, reason = "the run itself is what this module is named after")]
 pub mod run;
 pub mod state;
+#[cfg(test)]
+mod tests;
 
 pub use apply::{Illegal, apply};
 pub use decide::{Action, Draft, Ending, Policy, decide, ending};

@@ -97,12 +97,16 @@ impl<'a> Writer<'a> {
             Some(owned) => {
                 self.put(1 + owned.kind as u32 * 8 + fate(owned.fate));
                 if owned.fate == Fate::Live {
-                    let tries = run.tries.iter().find(|(s, _)| s.kind == EffectKind::Drop && s.name.as_deref() == Some(name));
+                    let tries =
+                        run.tries.iter().find(|(s, _)| s.kind == EffectKind::Drop && s.name.as_deref() == Some(name));
                     self.tries(tries.map(|(_, t)| t));
                 }
             }
         }
         let world = &self.state.world;
+        if let Some(from) = self.state.read_from.get(name) {
+            self.put(10 + u32::from(*from == self.state.opened));
+        }
         if let Some((unit, chunk)) = world.objects.get(name) {
             self.out.extend([7, self.unit(*unit), *chunk]);
         }

@@ -88,7 +88,7 @@ impl Config {
         probes: 2,
         rivals: false,
         symmetric: false,
-        faults: Faults { total: 3, crashes: 2, lost: 2, blind: 2, refused: 1, fatal: 1, vanished: 1, resumes: 1 },
+        faults: Faults { total: 2, crashes: 2, lost: 2, blind: 2, refused: 2, fatal: 1, vanished: 1, resumes: 1 },
     };
 
     /// One range of two objects and two rival runners: the second takes over while the first's requests are in flight.

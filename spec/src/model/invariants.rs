@@ -29,7 +29,7 @@ pub const RECOVERS: &str = "I8 every prefix of a log recovers";
 pub const ONE_KEY: &str = "I9 a key belongs to one effect";
 /// I10: a fenced runner changes nothing.
 pub const FENCED: &str = "I10 a fenced runner changes nothing";
-/// I11: what the machine decides is legal.
+/// I11: what the machine decides is legal. A counterexample names the rule of `apply` instead.
 pub const LEGAL: &str = "I11 what is decided can be applied";
 /// I12: the run ends, and an end has its cause.
 pub const JUSTIFIED: &str = "I12 a run that has ended is delivered, or has the cause why not";
@@ -40,16 +40,42 @@ pub const NOTHING_LEFT: &str = "I14 a settled run leaves nothing behind";
 /// I15: without a fault a run is delivered.
 pub const FAULTLESS: &str = "I15 without a fault a run is delivered";
 
+/// I16: rows are read from an open source state, and a run's rows from one state.
+pub const ONE_SOURCE_STATE: &str = "I16 the rows of a publication are read from one source state, while it is open";
+
+/// Every invariant; I12's bound is a property of its own.
+pub const ALL: [&str; 16] = [
+    NOT_TWICE,
+    NOT_LOST,
+    PROVEN_FIRST,
+    ONE_SEND,
+    CLEAN_OWNED,
+    TARGET_WHOLE,
+    FOLD_IS_LIVE,
+    RECOVERS,
+    ONE_KEY,
+    FENCED,
+    LEGAL,
+    JUSTIFIED,
+    CLAIM_STANDS,
+    NOTHING_LEFT,
+    FAULTLESS,
+    ONE_SOURCE_STATE,
+];
+
 fn broken(rule: bool, name: &'static str) -> Option<&'static str> {
     if rule { None } else { Some(name) }
 }
 
-/// I3, I4, I5, I9: what is announced.
+/// I3, I4, I5, I9, I16: what is announced.
 pub fn before_append(state: &State, event: &Event, config: &Config) -> Option<&'static str> {
     let Event::Intended { key, effect } = event else { return None };
     let once = broken(key.0 > state.last_key && !state.run.open.contains_key(key), ONE_KEY);
     let rule = match effect {
-        Effect::Publish { .. } => proven_first(&state.run).or_else(|| one_send(state, config)),
+        Effect::Put { .. } => broken(state.world.source, ONE_SOURCE_STATE),
+        Effect::Publish { .. } => {
+            proven_first(&state.run).or_else(|| one_send(state, config)).or_else(|| one_source_state(state))
+        }
         Effect::Drop { name, .. } => clean_owned(state, name, config),
         _ => None,
     };
@@ -65,6 +91,14 @@ fn proven_first(run: &Run) -> Option<&'static str> {
     let covered = !run.plan.coverage_required || run.counted == Some(run.rows_read());
     let passed = run.checked.as_ref().is_some_and(|c| c.gates.iter().all(|g| g.failed.is_none()));
     broken(confirmed && covered && run.verified && passed && run.halted.is_none(), PROVEN_FIRST)
+}
+
+/// I16.
+fn one_source_state(state: &State) -> Option<&'static str> {
+    let objects = state.run.units.iter().filter_map(|u| u.read.as_ref()).flat_map(|r| &r.objects);
+    let mut states = objects.map(|o| state.read_from.get(&o.object));
+    let first = states.next();
+    broken(first.is_none_or(|first| states.all(|other| other == first)), ONE_SOURCE_STATE)
 }
 
 /// I4: no request of an earlier publication could still execute, and none has.
@@ -99,9 +133,11 @@ pub fn before_landing(state: &State, request: &Request) -> Option<&'static str> 
 /// I1, I6: the target after something landed.
 pub fn after_landing(state: &State) -> Option<&'static str> {
     let twice = state.world.target.windows(2).any(|pair| pair[0] == pair[1]);
-    let whole = state.world.referred.iter().all(|(staging, load)| {
-        state.world.staging.get(staging).is_some_and(|s| s.contains_key(load))
-    });
+    let whole = state
+        .world
+        .referred
+        .iter()
+        .all(|(staging, load)| state.world.staging.get(staging).is_some_and(|s| s.contains_key(load)));
     broken(!twice, NOT_TWICE).or(broken(whole, TARGET_WHOLE))
 }
 
@@ -153,7 +189,7 @@ pub fn fenced_appends_nothing(state: &State, request: &Request) -> Option<&'stat
     broken(refused, FENCED)
 }
 
-/// I11, with the rule that was broken.
+/// I11: the rule that was broken.
 pub fn illegal(illegal: &Illegal) -> &'static str {
     illegal.reason
 }
@@ -169,7 +205,9 @@ pub fn ended_justified(state: &State, ending: &Ending, config: &Config) -> Optio
             run.halted.is_some() && !matches!(why.code, Code::InternalError | Code::TargetClaimedElsewhere)
         }
         Ending::DeliveredUncleaned(_) => run.tries.values().any(|t| t.last.is_some()),
-        Ending::Unknown(why) => why.code != Code::InternalError && run.open_publication().is_some_and(|(_, o)| o.doubted),
+        Ending::Unknown(why) => {
+            why.code != Code::InternalError && run.open_publication().is_some_and(|(_, o)| o.doubted)
+        }
     };
     broken(justified, JUSTIFIED).or(broken(!faultless || *ending == Ending::Delivered, FAULTLESS))
 }

@@ -15,6 +15,7 @@ pub mod runner;
 mod step;
 pub mod world;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dpone_engine::run::{Event, Key, Run, State as RunState};
@@ -46,6 +47,10 @@ pub struct State {
     pub faults: Faults,
     /// The last nonce drawn.
     pub nonce: u64,
+    /// How often the source was opened.
+    pub opened: u32,
+    /// The source state that each object was read from, by its number.
+    pub read_from: BTreeMap<String, u32>,
     /// The highest key announced.
     pub last_key: u32,
     /// The invariant that does not hold here.
@@ -117,6 +122,8 @@ impl RunModel {
             next: Next::default(),
             faults: self.config.faults,
             nonce: 0,
+            opened: 0,
+            read_from: BTreeMap::new(),
             last_key: 0,
             broken,
         };

@@ -160,7 +160,10 @@ fn ended_reads(run: &Run, config: &Config) -> Vec<Event> {
         } else if run.units[unit as usize].chunks.len() == config.chunks as usize {
             let rows = u64::from(config.chunks);
             let profile = UnitProfile { rows, ..UnitProfile::default() };
-            facts.push(Event::Confirmed { key, receipt: Receipt::Read { chunks: config.chunks, source_bytes: 0, profile } });
+            facts.push(Event::Confirmed {
+                key,
+                receipt: Receipt::Read { chunks: config.chunks, source_bytes: 0, profile },
+            });
         }
     }
     facts

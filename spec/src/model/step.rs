@@ -101,6 +101,8 @@ impl State {
             }
             Step::Complete(key) => {
                 let Some(effect) = self.effect(*key) else { return };
+                // A state that survives its process is the same one again.
+                self.opened += u32::from(matches!(effect, Effect::Open) && !config.persistent);
                 let outcome = match effect {
                     Effect::Verify => runner::verify(&self.run, &self.world),
                     _ => {
@@ -227,6 +229,12 @@ impl State {
             if let Err(illegal) = run.absorb(&event) {
                 self.check(Some(invariants::illegal(&illegal)));
                 return;
+            }
+            if let Event::Intended { key, effect } = &event {
+                self.last_key = key.0;
+                if let Effect::Put { object, .. } = effect {
+                    self.read_from.insert(object.clone(), self.opened);
+                }
             }
             self.log = self.log.and(event);
             self.run = Arc::new(run);

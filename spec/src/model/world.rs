@@ -181,9 +181,7 @@ impl World {
     /// Whether that publication would still change the target.
     pub fn executable(&self, request: &Request, config: &Config) -> bool {
         match &request.effect {
-            Effect::Publish { publication } => {
-                !self.refuses(request, config) && !self.ledger.contains_key(publication)
-            }
+            Effect::Publish { publication } => !self.refuses(request, config) && !self.ledger.contains_key(publication),
             _ => false,
         }
     }
@@ -238,7 +236,8 @@ impl World {
 
     /// What a probe of an open effect sees, with its receipt where there is one.
     pub fn look(&mut self, run: &Run, key: Key, effect: &Effect, config: &Config) -> (Seen, Option<Receipt>) {
-        let ours = |there: bool, receipt: Receipt| if there { (Seen::Ours, Some(receipt)) } else { (Seen::Nothing, None) };
+        let ours =
+            |there: bool, receipt: Receipt| if there { (Seen::Ours, Some(receipt)) } else { (Seen::Nothing, None) };
         match effect {
             Effect::Claim { epoch } => ours(self.claim >= Some(*epoch), Receipt::Claimed),
             Effect::Open => {

@@ -1,0 +1,3 @@
+//! Logs that once led somewhere they must not, replayed.
+
+mod found;
