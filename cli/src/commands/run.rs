@@ -67,7 +67,11 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
     }
     let plan = planned.resumed_with(&newer);
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
-    execute(global, Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run: row.run, abandon: false }, output)
+    execute(
+        global,
+        Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run: row.run, abandon: false },
+        output,
+    )
 }
 
 fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {

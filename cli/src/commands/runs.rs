@@ -3,8 +3,8 @@
 use dpone_engine::codes::Code;
 use dpone_engine::driver::Observed;
 use dpone_engine::refusal::Refusal;
-use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result};
 use dpone_engine::report::grid::Grid;
+use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result};
 use dpone_engine::report::{receipt::receipt, units};
 use dpone_engine::run::Run;
 use dpone_journal::lock;
@@ -102,5 +102,9 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
             .fix("A run whose publication was announced is settled with --resume; a settled run needs nothing.")));
     }
     let plan = planned(&folded.plan.document)?;
-    execute(global, Job { manifest: "MANIFEST", journal, locks: Some(locks), plan, run: row.run, abandon: true }, output)
+    execute(
+        global,
+        Job { manifest: "MANIFEST", journal, locks: Some(locks), plan, run: row.run, abandon: true },
+        output,
+    )
 }
