@@ -55,13 +55,6 @@ impl Output {
         let _ = writeln!(err, "{}", self.dim(&format!("see: dpone explain {code}")));
     }
 
-    /// Prints a line that is neither a result nor an error.
-    pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
-            let _ = writeln!(io::stderr().lock(), "{text}");
-        }
-    }
-
     /// Prints refusals: code, sentence, place, snippet, what to do.
     pub(crate) fn refusals(&self, refusals: &[Refusal]) {
         let mut err = io::stderr().lock();

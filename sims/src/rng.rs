@@ -11,7 +11,7 @@ impl Rng {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -21,7 +21,7 @@ impl Rng {
 
     /// A number below `bound`, which is not zero.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
+        self.draw() % bound.max(1)
     }
 
     /// True `hits` times out of `of`.
@@ -37,12 +37,12 @@ impl Rng {
     /// A stream of its own for a purpose, so that drawing more there changes nothing here.
     pub fn fork(&self, purpose: u64) -> Self {
         let mut rng = Self(self.0 ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        rng.next();
+        rng.draw();
         rng
     }
 }
 
 /// A well-mixed number for a number: stands in for the hash of a row.
 pub fn mix(value: u64) -> u64 {
-    Rng::new(value).next()
+    Rng::new(value).draw()
 }

@@ -156,7 +156,6 @@ fn look_up_query(connection: &Connection, query: &str) -> Result<CatalogRelation
     }
     let columns: Vec<CatalogColumn> = statement
         .columns()
-        .into_iter()
         .enumerate()
         .map(|(i, c)| CatalogColumn {
             name: c.name().to_owned(),

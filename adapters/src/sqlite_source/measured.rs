@@ -223,10 +223,10 @@ impl Need {
 fn check_lengths(row: &Row<'_>, first: usize, ahead: &Ahead) -> Result<(), Why> {
     for (i, length) in ahead.lengths.iter().enumerate() {
         let value = row.get_ref(first + i).map_err(|e| why(&e))?;
-        if let rusqlite::types::ValueRef::Text(v) | rusqlite::types::ValueRef::Blob(v) = value {
-            if v.len() as u64 != *length {
-                return Err(out_of_step());
-            }
+        if let rusqlite::types::ValueRef::Text(v) | rusqlite::types::ValueRef::Blob(v) = value
+            && v.len() as u64 != *length
+        {
+            return Err(out_of_step());
         }
     }
     Ok(())

@@ -23,24 +23,24 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-pub struct Db {
-    pub folder: TempDir,
-    pub path: PathBuf,
+pub(crate) struct Db {
+    pub(crate) folder: TempDir,
+    pub(crate) path: PathBuf,
 }
 
 impl Db {
-    pub fn new(sql: &str) -> Self {
+    pub(crate) fn new(sql: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("source.db");
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         Self { folder, path }
     }
 
-    pub fn connection(&self) -> Connection {
+    pub(crate) fn connection(&self) -> Connection {
         Connection::open(&self.path).unwrap()
     }
 
-    pub fn table(&self, name: &str) -> SqliteRequest {
+    pub(crate) fn table(&self, name: &str) -> SqliteRequest {
         let table = TableRef { name: name.to_owned(), ..TableRef::default() };
         SqliteRequest {
             path: self.path.clone(),
@@ -51,38 +51,38 @@ impl Db {
         }
     }
 
-    pub fn query(&self, sql: &str) -> SqliteRequest {
+    pub(crate) fn query(&self, sql: &str) -> SqliteRequest {
         SqliteRequest { relation: Relation::Query(sql.to_owned()), ..self.table("") }
     }
 }
 
-pub fn with_type(mut request: SqliteRequest, column: &str, ty: LogicalType) -> SqliteRequest {
+pub(crate) fn with_type(mut request: SqliteRequest, column: &str, ty: LogicalType) -> SqliteRequest {
     request.types.insert(column.to_owned(), ty);
     request
 }
 
-pub fn with_key(mut request: SqliteRequest, column: &str) -> SqliteRequest {
+pub(crate) fn with_key(mut request: SqliteRequest, column: &str) -> SqliteRequest {
     request.key = Some(column.to_owned());
     request
 }
 
-pub fn codes(refusals: &[Refusal]) -> Vec<&'static str> {
+pub(crate) fn codes(refusals: &[Refusal]) -> Vec<&'static str> {
     refusals.iter().map(|r| r.code.as_str()).collect()
 }
 
-pub fn whole() -> Vec<UnitRange> {
+pub(crate) fn whole() -> Vec<UnitRange> {
     vec![UnitRange { ordinal: 0, scope: Scope::WholeTable }]
 }
 
 /// The units that the engine plans for the request's key.
-pub fn units(request: &SqliteRequest, facts: &SourceFacts, count: u32) -> Vec<UnitRange> {
+pub(crate) fn units(request: &SqliteRequest, facts: &SourceFacts, count: u32) -> Vec<UnitRange> {
     let name = request.key.as_ref().unwrap();
     let (_, column) = facts.schema.column(name).unwrap();
     let extent = facts.key.clone().unwrap().extent;
     plan_ranges(Some(column), &Split::Auto { extent, units: count }).unwrap()
 }
 
-pub fn plan(request: &SqliteRequest, facts: &SourceFacts, units: Vec<UnitRange>) -> SqlitePlan {
+pub(crate) fn plan(request: &SqliteRequest, facts: &SourceFacts, units: Vec<UnitRange>) -> SqlitePlan {
     SqlitePlan {
         request: request.clone(),
         schema: facts.schema.clone(),
@@ -95,11 +95,11 @@ pub fn plan(request: &SqliteRequest, facts: &SourceFacts, units: Vec<UnitRange>)
     }
 }
 
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-pub fn done(outcome: Outcome) -> Receipt {
+pub(crate) fn done(outcome: Outcome) -> Receipt {
     match outcome {
         Outcome::Done(receipt) => receipt,
         other => panic!("{other:?}"),
@@ -108,16 +108,16 @@ pub fn done(outcome: Outcome) -> Receipt {
 
 /// What a unit came to.
 #[derive(Debug, Default)]
-pub struct Read {
-    pub rows: Vec<Vec<String>>,
-    pub chunks: Vec<(u64, u64)>,
-    pub profile: UnitProfile,
-    pub source_bytes: u64,
-    pub asked: Vec<u64>,
+pub(crate) struct Read {
+    pub(crate) rows: Vec<Vec<String>>,
+    pub(crate) chunks: Vec<(u64, u64)>,
+    pub(crate) profile: UnitProfile,
+    pub(crate) source_bytes: u64,
+    pub(crate) asked: Vec<u64>,
 }
 
 /// Reads a unit to its end; what asks for more than `grant` is given it, up to `budget`.
-pub async fn read_unit(reader: &mut SqliteReader, grant: u64, budget: u64, max_rows: u64) -> Result<Read, Why> {
+pub(crate) async fn read_unit(reader: &mut SqliteReader, grant: u64, budget: u64, max_rows: u64) -> Result<Read, Why> {
     let mut read = Read::default();
     let mut next = grant;
     loop {
@@ -152,7 +152,7 @@ pub async fn read_unit(reader: &mut SqliteReader, grant: u64, budget: u64, max_r
 }
 
 /// Reads every unit with that many sessions, one after another.
-pub fn read_all(plan: SqlitePlan, grant: u64) -> Result<Vec<Read>, Why> {
+pub(crate) fn read_all(plan: SqlitePlan, grant: u64) -> Result<Vec<Read>, Why> {
     let units = plan.units.len() as u32;
     block_on(async {
         let source = SqliteSource::new(plan).unwrap();
@@ -170,12 +170,12 @@ pub fn read_all(plan: SqlitePlan, grant: u64) -> Result<Vec<Read>, Why> {
 }
 
 /// The rows of a whole relation.
-pub fn read_whole(request: &SqliteRequest) -> Result<Vec<Vec<String>>, Why> {
+pub(crate) fn read_whole(request: &SqliteRequest) -> Result<Vec<Vec<String>>, Why> {
     let facts = describe(request).unwrap();
     Ok(read_all(plan(request, &facts, whole()), 8 << 20)?.remove(0).rows)
 }
 
-pub fn decode(bytes: Vec<u8>) -> Vec<Vec<String>> {
+pub(crate) fn decode(bytes: Vec<u8>) -> Vec<Vec<String>> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes)).unwrap().build().unwrap();
     reader.flat_map(|batch| rows_of(&batch.unwrap())).collect()
 }

@@ -244,10 +244,10 @@ impl<'a, P: Ports> Driver<'a, P> {
     pub(super) fn cancel_reads(&mut self) {
         let keys: Vec<Key> = self.reads.keys().copied().collect();
         for key in keys {
-            if let Some(read) = self.reads.get_mut(&key) {
-                if !matches!(read.end, Some(Err(_))) {
-                    read.fail(Why::transient(ABANDONED, "the read was cancelled"));
-                }
+            if let Some(read) = self.reads.get_mut(&key)
+                && !matches!(read.end, Some(Err(_)))
+            {
+                read.fail(Why::transient(ABANDONED, "the read was cancelled"));
             }
             self.go_on(key, 0);
         }

@@ -55,7 +55,7 @@ impl World {
         if let Some(row) = state.rows.get_mut((draw % count.max(1)) as usize) {
             row.id = crate::rng::mix(row.id ^ version);
         }
-        if draw % 3 == 0 {
+        if draw.is_multiple_of(3) {
             let unit = state.rows.first().map_or(0, |r| r.unit);
             state.rows.push(Row { unit, id: crate::rng::mix(draw ^ version) });
         }

@@ -102,7 +102,7 @@ impl Clock for SimClock {
 impl Entropy for SimEntropy {
     fn nonce(&self) -> u64 {
         self.0.set(self.0.get() + 1);
-        Rng::new(self.0.get()).fork(self.1.state.borrow().version).next()
+        Rng::new(self.0.get()).fork(self.1.state.borrow().version).draw()
     }
 }
 

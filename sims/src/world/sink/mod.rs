@@ -59,7 +59,7 @@ impl Sink for SimSink {
         let mut fault = self.world.pass(self.pid, Site::Stage).await;
         if fault == Some(Kind::Foreign) {
             // It is found by the call, or by a probe after its reply was lost, by turns.
-            let lost = self.world.gates.count(Site::Stage) % 2 == 0;
+            let lost = self.world.gates.count(Site::Stage).is_multiple_of(2);
             fault = lost.then_some(Kind::LostReply);
             let target = &mut self.world.state.borrow_mut().target;
             target.staging.insert(staging.to_owned(), Vec::new());
