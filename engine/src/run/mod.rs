@@ -14,6 +14,7 @@ pub mod gates;
 mod handover;
 pub mod names;
 mod permit;
+pub mod policy;
 pub mod reconcile;
 pub mod recover;
 #[expect(clippy::module_inception, reason = "the run itself is what this module is named after")]
@@ -23,10 +24,11 @@ pub mod state;
 mod tests;
 
 pub use apply::{Illegal, apply};
-pub use decide::{Action, Draft, Ending, Policy, decide, ending};
+pub use decide::{decide, ending};
 pub use effect::{Effect, EffectKind, Outcome, OwnedKind, Receipt, Seen};
 pub use event::{Event, EventKind};
 pub use facts::{Key, PlanFacts, UnitId, Why};
+pub use policy::{Action, Draft, Ending, Policy};
 pub use reconcile::{Verdict, reconcile};
 pub use recover::recover;
 pub use run::Run;

@@ -1,8 +1,8 @@
 //! Owned names: from a draft and a nonce to the effect that is journalled.
 
-use super::decide::Draft;
 use super::effect::{ChunkFacts, Effect, EffectKind};
 use super::facts::{Key, UnitId};
+use super::policy::Draft;
 use super::run::{Run, Scope};
 
 /// Draws the names of a draft. The nonce makes them unique; the journal makes them permanent.

@@ -76,7 +76,7 @@ fn same_log_same_bytes() {
 fn a_document_does_not_depend_on_how_often_it_was_written() {
     use dpone_engine::codes::Code;
     use dpone_engine::run::Why;
-    use dpone_engine::run::decide::Draft;
+    use dpone_engine::run::policy::Draft;
     let mut story = published();
     let before = text(&story, Document::Sealed);
     let key = story.intend(&Draft::Evidence { document: Document::Sealed });

@@ -5,8 +5,8 @@ use dpone_engine::codes::Code;
 use dpone_engine::driver::{Entry, Observed};
 use dpone_engine::plan::Plan;
 use dpone_engine::profile::{ColumnProfile, UnitProfile};
-use dpone_engine::run::decide::Draft;
 use dpone_engine::run::effect::{ChunkFacts, Document, GateResult, OwnedKind, Receipt};
+use dpone_engine::run::policy::Draft;
 use dpone_engine::run::run::Fate;
 use dpone_engine::run::{Event, Key, Run, Seen, State, Why, names, recover};
 

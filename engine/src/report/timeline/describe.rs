@@ -1,8 +1,8 @@
 //! Facts, effects and decisions in one sentence each. No source value appears in any of them.
 
 use crate::report::units::{bytes, count, time};
-use crate::run::decide::Draft;
 use crate::run::effect::{Document, OwnedKind};
+use crate::run::policy::Draft;
 use crate::run::{Action, Effect, Event, Receipt, Run, Seen, State, Why};
 
 /// What a fact says; `effect` is the one that it is about.
