@@ -13,7 +13,7 @@ use super::Mutation;
 const PARTS: [&str; 3] = ["engine", "journal", "sims"];
 /// What is played against a planted defect, until something finds it.
 const PROOFS: [(&str, &[&str]); 3] = [
-    ("seeds", &["run", "--seeds", "6000"]),
+    ("seeds", &["run", "--seeds", "6000", "--until-broken"]),
     ("single faults", &["systematic", "--pairs", "0"]),
     ("pairs", &["systematic", "--pairs", "1"]),
 ];
@@ -59,7 +59,7 @@ impl Workspace {
             Some("default-members") => "",
             _ => line,
         });
-        let profile = "\n[profile.planted]\ninherits = \"dev\"\nopt-level = 1\ndebug = false\n";
+        let profile = "\n[profile.planted]\ninherits = \"dev\"\ndebug = false\n";
         write(&copy.join("Cargo.toml"), &(lines.collect::<Vec<_>>().join("\n") + profile))?;
         Ok(Self { origin: origin.to_owned(), copy })
     }
