@@ -7,7 +7,7 @@ use dpone_sims::commands::{Failure, coverage, mutate, plan, replay, seeds, syste
 use dpone_sims::coverage::Coverage;
 
 const USAGE: &str = "usage:
-  run --seeds N [--from S]   many seeds
+  run --seeds N [--from S | --until-broken]   many seeds
   replay SEED|PLAN.json      one scenario, line by line
   shrink SEED|PLAN.json      the smallest plan that breaks the same invariant
   plan SEED                  a seed's plan
@@ -32,8 +32,9 @@ fn main() -> ExitCode {
 fn run(arguments: &[String], out: &mut impl Write) -> Result<bool, Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["run", "--seeds", count] => seeds::run(0, count.parse()?, out),
-        ["run", "--seeds", count, "--from", from] => seeds::run(from.parse()?, count.parse()?, out),
+        ["run", "--seeds", count] => seeds::run(0, count.parse()?, false, out),
+        ["run", "--seeds", count, "--from", from] => seeds::run(from.parse()?, count.parse()?, false, out),
+        ["run", "--seeds", count, "--until-broken"] => seeds::run(0, count.parse()?, true, out),
         ["replay", what] => replay::replay(&plan(what)?, out),
         ["shrink", what] => replay::smallest(&plan(what)?, out),
         ["plan", what] => replay::show(&plan(what)?, out),

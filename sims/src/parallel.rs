@@ -4,11 +4,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Applies `work` to every item, with one accumulator per thread, and merges those at the end.
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// With the next item.
+    On,
+    /// No further item is needed.
+    Enough,
+}
+
+/// Applies `work` to every item, with one accumulator per thread, and merges those at the end. Once `work` answers that it
+/// is enough no further item is begun; all before it are finished.
 pub fn fold<T: Sync, A: Send>(
     items: &[T],
     fresh: impl Fn() -> A + Sync,
-    work: impl Fn(&mut A, &T) + Sync,
+    work: impl Fn(&mut A, &T) -> Go + Sync,
     mut merge: impl FnMut(A),
 ) {
     let next = AtomicUsize::new(0);
@@ -19,7 +29,9 @@ pub fn fold<T: Sync, A: Send>(
             scope.spawn(|| {
                 let mut mine = fresh();
                 while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    work(&mut mine, item);
+                    if work(&mut mine, item) == Go::Enough {
+                        next.store(items.len(), Ordering::Relaxed);
+                    }
                 }
                 done.lock().unwrap_or_else(PoisonError::into_inner).push(mine);
             });

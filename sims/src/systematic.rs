@@ -3,7 +3,7 @@
 use crate::coverage::Coverage;
 use crate::fault::{Fault, Plan, Shape, Site};
 use crate::invariants::Broken;
-use crate::parallel;
+use crate::parallel::{self, Go};
 use crate::scenario::{Outcome, play};
 
 /// What was enumerated and played for one shape.
@@ -77,7 +77,7 @@ pub fn play_all(shape: Shape, pairs: bool) -> Report {
         mine.singles += 1;
         mine.take(&alone, &outcome);
         if !pairs {
-            return;
+            return Go::On;
         }
         let position = outcome.calls.iter().position(|call| *call == (first.site, first.nth));
         let after = position.map_or(outcome.calls.len(), |p| p + 1);
@@ -86,6 +86,7 @@ pub fn play_all(shape: Shape, pairs: bool) -> Report {
             mine.pairs += 1;
             mine.take(&both, &play(&both));
         }
+        Go::On
     };
     parallel::fold(&singles, Report::default, work, |mine| {
         report.singles += mine.singles;

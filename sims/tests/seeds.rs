@@ -10,7 +10,7 @@ const SEEDS: u64 = 1500;
 
 #[test]
 fn no_seed_breaks_anything() {
-    let failures = seeds::play_all(0, SEEDS).failures;
+    let failures = seeds::play_all(0, SEEDS, false).failures;
     let replay = |(seed, broken)| format!("{broken:?}: cargo run -p dpone-sims -- replay {seed}");
     let failures: Vec<String> = failures.into_iter().map(replay).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));

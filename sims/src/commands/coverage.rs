@@ -13,7 +13,7 @@ use crate::systematic::shapes;
 /// # Errors
 /// If it cannot be printed.
 pub fn meta(count: u64, out: &mut impl Write) -> Result<bool, Failure> {
-    let all = seeds::play_all(0, count);
+    let all = seeds::play_all(0, count, false);
     let mut coverage = all.coverage;
     let well = systematic::run(0, &mut coverage, out)? && all.failures.is_empty();
     Ok(report(&coverage, out)? && well)
@@ -24,8 +24,8 @@ pub fn meta(count: u64, out: &mut impl Write) -> Result<bool, Failure> {
 /// # Errors
 /// If it cannot be printed.
 pub fn nightly(count: u64, out: &mut impl Write) -> Result<bool, Failure> {
-    let seeds_well = seeds::run(0, count, out)?;
-    let mut coverage = seeds::play_all(count, count / 10).coverage;
+    let seeds_well = seeds::run(0, count, false, out)?;
+    let mut coverage = seeds::play_all(count, count / 10, false).coverage;
     let well = systematic::run(shapes().len(), &mut coverage, out)?;
     Ok(report(&coverage, out)? && well && seeds_well)
 }

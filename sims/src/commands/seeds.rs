@@ -7,7 +7,7 @@ use super::Failure;
 use crate::coverage::Coverage;
 use crate::fault::Plan;
 use crate::invariants::Broken;
-use crate::parallel;
+use crate::parallel::{self, Go};
 use crate::scenario::play;
 
 /// Failures that are printed.
@@ -22,16 +22,16 @@ pub struct Seeds {
     pub failures: Vec<(u64, Broken)>,
 }
 
-/// Plays seeds.
-pub fn play_all(from: u64, count: u64) -> Seeds {
+/// Plays seeds; if so asked, only until one breaks something.
+pub fn play_all(from: u64, count: u64, until_broken: bool) -> Seeds {
     let seeds: Vec<u64> = (from..from.saturating_add(count)).collect();
     let mut all = Seeds::default();
     let work = |mine: &mut Seeds, seed: &u64| {
         let outcome = play(&Plan::of_seed(*seed));
         mine.coverage.add(&outcome);
-        if let Some(broken) = outcome.broken.into_iter().next() {
-            mine.failures.push((*seed, broken));
-        }
+        let Some(broken) = outcome.broken.into_iter().next() else { return Go::On };
+        mine.failures.push((*seed, broken));
+        if until_broken { Go::Enough } else { Go::On }
     };
     parallel::fold(&seeds, Seeds::default, work, |mine| {
         all.coverage.merge(&mine.coverage);
@@ -45,9 +45,9 @@ pub fn play_all(from: u64, count: u64) -> Seeds {
 ///
 /// # Errors
 /// If it cannot be printed.
-pub fn run(from: u64, count: u64, out: &mut impl Write) -> Result<bool, Failure> {
+pub fn run(from: u64, count: u64, until_broken: bool, out: &mut impl Write) -> Result<bool, Failure> {
     let start = Instant::now();
-    let all = play_all(from, count);
+    let all = play_all(from, count, until_broken);
     for (seed, broken) in all.failures.iter().take(SHOWN) {
         writeln!(out, "seed {seed}: {}: {}", broken.invariant, broken.found)?;
         writeln!(out, "  replay: cargo run -p dpone-sims -- replay {seed}")?;
