@@ -41,10 +41,22 @@ impl ChunkLayout {
     }
 }
 
-/// LZ4 has no memory of its own between pages; a zstd context takes about a megabyte for each column.
+/// Columns with a dictionary, at most: each takes [`DICTIONARY_BYTES`] before its first value.
+const DICTIONARIES: usize = 32;
+/// What an empty dictionary takes.
+pub const DICTIONARY_BYTES: u64 = 80 << 10;
+
+/// How many columns of a file have a dictionary.
+pub fn dictionaries(schema: &Schema) -> u64 {
+    let texts = schema.columns.iter().filter(|c| c.ty == LogicalType::Text).count();
+    if texts <= DICTIONARIES { texts as u64 } else { 0 }
+}
+
+/// LZ4 has no memory of its own between pages; a zstd context takes about a megabyte for each column. Pages of version 2
+/// are compressed from where they were encoded; those of version 1 are copied first.
 fn properties(schema: &Schema, large: bool) -> WriterProperties {
     let mut builder = WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_created_by(concat!("dpone ", env!("CARGO_PKG_VERSION")).into())
         .set_compression(Compression::LZ4_RAW)
         .set_max_row_group_row_count(None)
@@ -53,12 +65,13 @@ fn properties(schema: &Schema, large: bool) -> WriterProperties {
         .set_dictionary_page_size_limit(256 << 10)
         .set_data_page_size_limit(256 << 10)
         .set_write_batch_size(1024);
+    let with_dictionary = !large && dictionaries(schema) > 0;
     for column in &schema.columns {
         let path = ColumnPath::new(vec![column.name.clone()]);
         // Delta encoding is as small as a dictionary for keys and times and needs no table of what was seen. A
         // dictionary and statistics hold whole values: where those can be large they are left out.
         let (dictionary, encoding) = match column.ty {
-            LogicalType::Text => (!large, Encoding::PLAIN),
+            LogicalType::Text => (with_dictionary, Encoding::PLAIN),
             LogicalType::Int { .. } | LogicalType::UInt { .. } => (false, Encoding::DELTA_BINARY_PACKED),
             LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Date => {
                 (false, Encoding::DELTA_BINARY_PACKED)

@@ -9,7 +9,7 @@ mod segments;
 
 pub use batch::BatchBuilder;
 pub use builder::ColumnBuilder;
-pub use chunk::{ChunkLayout, ChunkWriter};
+pub use chunk::{ChunkLayout, ChunkWriter, DICTIONARY_BYTES, dictionaries};
 pub use encoder::{Encoder, Job};
 pub use schema::{arrow_schema, parquet_schema};
 pub use segments::Segments;

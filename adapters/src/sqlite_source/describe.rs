@@ -4,7 +4,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::Relation;
 use dpone_engine::plan::facts::{RelationKind, SourceFacts};
 use dpone_engine::refusal::Refusal;
-use dpone_engine::schema::LogicalType;
+use dpone_engine::schema::{Column, LogicalType};
 use rusqlite::Connection;
 
 use super::connect::connect_checked;
@@ -27,7 +27,12 @@ pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
     let connection = connect_checked(&request.path).map_err(|refusal| vec![refusal])?;
     let resolved = resolve(&connection, request)?;
     let encoding = text_encoding(&connection).map_err(|refusal| vec![refusal])?;
-    if encoding != "UTF-8" && resolved.schema.columns.iter().any(|c| c.ty == LogicalType::Text) {
+    let is_text = |c: &Column| match c.ty {
+        LogicalType::Text => true,
+        LogicalType::Binary => request.types.contains_key(&c.name),
+        _ => false,
+    };
+    if encoding != "UTF-8" && resolved.schema.columns.iter().any(is_text) {
         return Err(vec![
             Refusal::new(Code::UnsupportedType, format!("the database stores its text as {encoding}"))
                 .at(request.path.display().to_string())

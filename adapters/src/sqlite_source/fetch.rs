@@ -34,6 +34,11 @@ pub(super) fn limit_cells(connection: &Connection, bytes: u64) -> Result<(), Why
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bytes).map(|_| ()).map_err(|e| why(&e))
 }
 
+/// Lets SQLite copy cells of any length: statements are prepared, and lengths measured, without a limit.
+pub(super) fn unlimited(connection: &Connection) -> Result<(), Why> {
+    limit_cells(connection, i32::MAX as u64)
+}
+
 pub(super) fn is_too_long(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::TooBig)
 }
@@ -49,10 +54,10 @@ pub(super) fn number(work: &Work<'_>, row: &Row<'_>) -> Result<(Option<i64>, usi
 /// One pull.
 pub(super) fn pull(work: &mut Work<'_>, connection: &Connection, rows: &mut Rows<'_>) -> Result<Fetched, Why> {
     let (cell, row_bytes) = (work.limits().cell, work.limits().row);
-    let raw = work.limits().cell.saturating_mul(work.plan.schema.columns.len() as u64).min(work.limits().row / 2);
+    let raw = cell.saturating_mul(work.plan.schema.columns.len() as u64);
     limit_cells(connection, cell)?;
     loop {
-        if work.is_complete(raw.min(work.plan.max_chunk_bytes / 4))? || !work.fits(row_bytes)? {
+        if work.is_complete(raw)? || !work.fits(row_bytes)? {
             return work.seal().map(Fetched::Answer);
         }
         match rows.next() {

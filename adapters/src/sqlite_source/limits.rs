@@ -6,7 +6,7 @@
 
 use dpone_engine::schema::{LogicalType, Schema};
 
-use crate::columnar::BatchBuilder;
+use crate::columnar::{BatchBuilder, DICTIONARY_BYTES, dictionaries};
 
 /// Of a text or binary cell: 2 + 3 + 1 + 1.1 + 1, rounded up.
 const VARIABLE_COPIES: u64 = 9;
@@ -17,7 +17,7 @@ const LEAST_CELL: u64 = 256;
 /// What a reader takes whatever it reads: the profile, statements, an empty file.
 const BASE: u64 = 256 << 10;
 /// What each column takes whatever it holds: its builders, its encoder's empty buffers, its part of the footer.
-const PER_COLUMN: u64 = 4 << 10;
+const PER_COLUMN: u64 = 8 << 10;
 
 /// The parts of a grant.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(super) fn min_grant(schema: &Schema) -> u64 {
 
 /// What is taken whatever is read.
 pub(super) fn fixed(schema: &Schema) -> u64 {
-    BASE + schema.columns.len() as u64 * PER_COLUMN
+    BASE + schema.columns.len() as u64 * PER_COLUMN + dictionaries(schema) * DICTIONARY_BYTES
 }
 
 fn copies(schema: &Schema) -> u64 {
@@ -57,15 +57,17 @@ pub(super) fn is_variable(ty: &LogicalType) -> bool {
 }
 
 impl Limits {
-    /// The parts of that grant; `None` if it is too small.
-    pub(super) fn new(schema: &Schema, grant: u64) -> Option<Self> {
+    /// The parts of that grant, for chunks of at most `max_chunk` bytes; `None` if it is too small.
+    pub(super) fn new(schema: &Schema, grant: u64, max_chunk: u64) -> Option<Self> {
         if grant < min_grant(schema) {
             return None;
         }
         let available = grant - fixed(schema);
         let batch = (available / 32).clamp(1, 4 << 20);
         let rows = (batch / BatchBuilder::row_width(schema).max(1)).clamp(1, 8192);
-        let cell = (available / 4 / copies(schema)).clamp(LEAST_CELL, i32::MAX as u64);
+        // A row that is not measured must also be a small part of the largest chunk.
+        let columns = (schema.columns.len() as u64).max(1);
+        let cell = (available / 4 / copies(schema)).min(max_chunk / 8 / columns).clamp(LEAST_CELL, i32::MAX as u64);
         Some(Self {
             batch,
             batch_rows: usize::try_from(rows).unwrap_or(1),
@@ -75,4 +77,10 @@ impl Limits {
             available,
         })
     }
+}
+
+/// What a file's footer and page headers take, roughly and at least.
+pub(super) fn overhead(schema: &Schema) -> u64 {
+    let names: u64 = schema.columns.iter().map(|c| c.name.len() as u64).sum();
+    4096 + schema.columns.len() as u64 * 400 + names * 3
 }

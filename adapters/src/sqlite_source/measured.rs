@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, Rows, Statement};
 
 use super::connect::why;
 use super::faults::{Faults, RowPlace};
-use super::fetch::{bind, limit_cells, number};
+use super::fetch::{bind, limit_cells, number, unlimited};
 use super::key::query_plan;
 use super::relation::Select;
 use super::work::Work;
@@ -59,6 +59,7 @@ pub(super) struct Answered {
 impl<'c> Statements<'c> {
     /// Prepares them.
     pub(super) fn prepare(connection: &'c Connection, work: &Work<'_>) -> Result<Self, Why> {
+        unlimited(connection)?;
         let ty = work.resolved.key.as_ref().map(|key| &key.column.ty);
         let sql = &work.resolved.sql;
         let (rows, lengths) = (sql.rows(&work.unit.scope, ty), sql.lengths(&work.unit.scope, ty));
@@ -103,6 +104,8 @@ impl Measured<'_, '_> {
     pub(super) fn pull(&mut self, work: &mut Work<'_>, connection: &Connection) -> Result<Answered, Why> {
         let mut release = false;
         loop {
+            // Lengths are of no content; what a query computes on the way to them is SQLite's own.
+            unlimited(connection)?;
             let Some(ahead) = self.look_ahead(work)? else {
                 let pull = if work.has_rows() { work.seal()? } else { work.end()? };
                 return Ok(Answered { pull, release: false });
@@ -124,7 +127,9 @@ impl Measured<'_, '_> {
                 let pull = if work.has_rows() { work.seal()? } else { work.needs(need.bytes) };
                 return Ok(Answered { pull, release });
             }
-            limit_cells(connection, need.longest + 16)?;
+            if !self.is_lockstep() {
+                limit_cells(connection, need.longest + 16)?;
+            }
             self.fetch(&ahead, work, need.is_long)?;
             self.ahead = None;
             release = self.is_lockstep() && need.raw > KEPT;
@@ -155,12 +160,12 @@ impl Measured<'_, '_> {
                 statement.raw_bind_parameter(1, ahead.rowid).map_err(|e| why(&e))?;
                 let mut rows = statement.raw_query();
                 let row = rows.next().map_err(|e| why(&e))?.ok_or_else(out_of_step)?;
-                check_lengths(row, 0, ahead)?;
+                check_lengths(row, 0, ahead, work)?;
                 work.take(row, 0, ahead.rowid, room)?
             }
             Content::Lockstep(rows) => {
                 let row = rows.next().map_err(|e| why(&e))?.ok_or_else(out_of_step)?;
-                check_lengths(row, 0, ahead)?;
+                check_lengths(row, 0, ahead, work)?;
                 work.take(row, 0, None, room)?
             }
         };
@@ -220,8 +225,8 @@ impl Need {
 }
 
 /// The content must be of the row that was measured.
-fn check_lengths(row: &Row<'_>, first: usize, ahead: &Ahead) -> Result<(), Why> {
-    for (i, length) in ahead.lengths.iter().enumerate() {
+fn check_lengths(row: &Row<'_>, first: usize, ahead: &Ahead, work: &Work<'_>) -> Result<(), Why> {
+    for (i, length) in ahead.lengths.iter().enumerate().filter(|(i, _)| work.is_variable(*i)) {
         let value = row.get_ref(first + i).map_err(|e| why(&e))?;
         if let rusqlite::types::ValueRef::Text(v) | rusqlite::types::ValueRef::Blob(v) = value
             && v.len() as u64 != *length

@@ -186,6 +186,7 @@ impl Reader<'_> {
     fn usual(&self, work: &mut Work<'_>) -> Result<Left, Failed> {
         let ty = work.resolved.key.as_ref().map(|key| &key.column.ty);
         let select = work.resolved.sql.rows(&work.unit.scope, ty);
+        fetch::unlimited(self.connection)?;
         let mut statement = self.connection.prepare(&select.sql).map_err(|e| Failed::from(why(&e)))?;
         fetch::bind(&mut statement, &select, 0)?;
         let mut rows = statement.raw_query();

@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 
 use super::convert::{Cell, Fault, Scratch};
 use super::faults::{Faults, RowPlace};
-use super::limits::{Limits, fixed, is_variable};
+use super::limits::{Limits, fixed, is_variable, overhead};
 use super::request::SqlitePlan;
 use super::resolve::Resolved;
 use crate::body::Body;
@@ -50,7 +50,7 @@ impl<'a> Work<'a> {
         encoder: &'a mut Encoder,
         arrow: arrow::datatypes::SchemaRef,
     ) -> Option<Self> {
-        let limits = Limits::new(&plan.schema, super::limits::min_grant(&plan.schema))?;
+        let limits = Limits::new(&plan.schema, super::limits::min_grant(&plan.schema), plan.max_chunk_bytes)?;
         let columns = plan.schema.columns.len();
         Some(Self {
             plan,
@@ -76,7 +76,7 @@ impl<'a> Work<'a> {
 
     /// Divides a new grant. A grant that is too small is answered.
     pub(super) fn begin(&mut self, grant: u64, max_rows: u64) -> Result<(), Pull<Body>> {
-        match Limits::new(&self.plan.schema, grant) {
+        match Limits::new(&self.plan.schema, grant, self.plan.max_chunk_bytes) {
             Some(limits) => {
                 self.limits = limits;
                 self.max_rows = max_rows.max(1);
@@ -116,8 +116,10 @@ impl<'a> Work<'a> {
             return Ok(true);
         }
         // What is not encoded yet is taken to stay as large as it is.
-        let footer = fixed(&self.plan.schema);
-        if self.raw_in_chunk + row + footer <= self.plan.max_chunk_bytes {
+        // An encoding may add a little to what it cannot shrink.
+        let room = self.plan.max_chunk_bytes.saturating_sub(overhead(&self.plan.schema));
+        let room = room - room / 16;
+        if self.raw_in_chunk.saturating_add(row) <= room {
             return Ok(false);
         }
         self.push_batch()?;
@@ -125,12 +127,17 @@ impl<'a> Work<'a> {
             self.encoder.wait().map_err(internal)?;
         }
         self.raw_in_chunk = self.encoder.encoded();
-        Ok(self.raw_in_chunk + row + footer > self.plan.max_chunk_bytes)
+        Ok(self.raw_in_chunk.saturating_add(row) > room)
     }
 
     /// What a row that fits no chunk under way needs, alone.
     pub(super) fn needs(&self, bytes: u64) -> Pull<Body> {
         Pull::NeedsGrant { bytes: bytes.saturating_add(fixed(&self.plan.schema)) }
+    }
+
+    /// Whether that column's values vary in length.
+    pub(super) fn is_variable(&self, column: usize) -> bool {
+        self.variable.get(column).copied().unwrap_or(false)
     }
 
     /// Bytes of the cells whose types vary in length.
@@ -149,7 +156,7 @@ impl<'a> Work<'a> {
 
     /// The next row's bytes in a file of their own, beyond what a chunk may have.
     pub(super) fn exceeds_chunk(&self, row: u64) -> bool {
-        row.saturating_add(fixed(&self.plan.schema)) > self.plan.max_chunk_bytes
+        row.saturating_add(overhead(&self.plan.schema)) > self.plan.max_chunk_bytes
     }
 
     /// Takes a row in, its cells from position `first`. `room` is made in a new batch for values of varying length.
@@ -204,7 +211,8 @@ impl<'a> Work<'a> {
         self.rows_in_chunk += 1;
         self.delivered += 1;
         self.last_rowid = rowid;
-        if batch.is_full() || batch.bytes() >= self.limits.batch {
+        // A long row is handed on by its caller, once SQLite has let go of it.
+        if room.is_none() && (batch.is_full() || batch.bytes() >= self.limits.batch) {
             self.push_batch()?;
         }
         Ok(Ok(()))
