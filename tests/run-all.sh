@@ -51,6 +51,7 @@ else
 fi
 check "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 check "doc tests" cargo test --workspace --doc --locked
+check "model: every state of configurations A to C" cargo run --quiet --release --locked -p dpone-spec -- check
 sims() { cargo run --quiet --release --locked -p dpone-sims -- "$@"; }
 check "simulator: 20,000 seeds" sims run --seeds 20000
 check "simulator: every fault and every pair of small runs" sims systematic

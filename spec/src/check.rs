@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use stateright::{Checker, Model};
+use stateright::{Checker, HasDiscoveries, Model};
 
 use crate::model::config::Config;
 use crate::model::{RunModel, Step};
@@ -48,26 +48,28 @@ pub struct Failure {
     pub log: Vec<String>,
 }
 
-/// Explores one variant of a configuration to its end.
+/// Explores one variant of a configuration to its end, or to the first failure.
 pub fn explore(config: Config, threads: usize) -> Explored {
     let started = Instant::now();
     let model = RunModel::new(config.clone());
     let kept = model.clone();
-    let checker = model.checker().threads(threads).spawn_dfs().join();
+    let checker = model.checker().threads(threads).finish_when(HasDiscoveries::AnyFailures).spawn_dfs().join();
     let mut failures = Vec::new();
     let discoveries = checker.discoveries();
-    for property in checker.model().properties() {
-        let discovery = discoveries.get(property.name);
-        if property.expectation.discovery_is_failure() {
-            let Some(path) = discovery.cloned() else { continue };
-            let last = path.last_state();
-            let name = last.broken.unwrap_or(property.name).to_owned();
-            let log = last.log.events().iter().map(|e| format!("{e:?}")).collect();
-            failures.push(Failure { name, steps: path.into_actions(), log });
-        } else if discovery.is_none() {
-            let name = format!("never seen: {}", property.name);
-            failures.push(Failure { name, steps: Vec::new(), log: Vec::new() });
-        }
+    for property in checker.model().properties().into_iter().filter(|p| p.expectation.discovery_is_failure()) {
+        let Some(path) = discoveries.get(property.name).cloned() else { continue };
+        let last = path.last_state();
+        let name = last.broken.unwrap_or(property.name).to_owned();
+        let log = last.log.events().iter().map(|e| format!("{e:?}")).collect();
+        failures.push(Failure { name, steps: path.into_actions(), log });
+    }
+    if failures.is_empty() {
+        let unseen = checker.model().properties().into_iter().filter(|p| !discoveries.contains_key(p.name));
+        failures.extend(unseen.filter(|p| !p.expectation.discovery_is_failure()).map(|p| Failure {
+            name: format!("never seen: {}", p.name),
+            steps: Vec::new(),
+            log: Vec::new(),
+        }));
     }
     Explored {
         config,
