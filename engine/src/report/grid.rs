@@ -76,7 +76,7 @@ mod tests {
         let mut grid = Grid::new(&["name", ">rows"]);
         grid.row(["a|b".to_owned(), "12".to_owned()]);
         grid.row(["é\nx\u{1b}[31m".to_owned()]);
-        assert_eq!(grid.text(), "  name     rows\n  a|b        12\n  é\u{fffd}x\u{fffd}[31m\n");
+        assert_eq!(grid.text(), "  name      rows\n  a|b         12\n  é\u{fffd}x\u{fffd}[31m\n");
         assert_eq!(grid.markdown(), "| name | rows |\n| --- | ---: |\n| a\\|b | 12 |\n| é\u{fffd}x\u{fffd}[31m |  |\n");
     }
 }

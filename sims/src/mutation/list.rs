@@ -200,8 +200,8 @@ pub const ALL: &[Mutation] = &[
         ),
         (
             APPLY,
-            "if suspect || self.object_lost || self.authority_lost || !self.authority.as_ref().is_some_and(|a| a.persistent) {",
-            "if suspect || self.object_lost {"
+            "if suspect || self.object_lost || self.authority_lost || !self.authority.as_ref().is_some_and(|a| a.persistent)",
+            "if suspect || self.object_lost"
         ),
     ),
     mutation!(
