@@ -46,6 +46,9 @@ const DICTIONARIES: usize = 32;
 /// What an empty dictionary takes.
 pub const DICTIONARY_BYTES: u64 = 80 << 10;
 
+/// What the writer remembers of each column of each finished row group until the footer is written.
+const COLUMN_CHUNK_BYTES: u64 = 1000;
+
 /// How many columns of a file have a dictionary.
 pub fn dictionaries(schema: &Schema) -> u64 {
     let texts = schema.columns.iter().filter(|c| c.ty == LogicalType::Text).count();
@@ -130,7 +133,8 @@ impl ChunkWriter {
 
     /// Bytes of memory taken by what was written so far.
     pub fn memory(&self) -> u64 {
-        self.writer.inner().memory() + self.writer.memory_size() as u64
+        let chunks = self.writer.flushed_row_groups().iter().map(|g| g.columns().len() as u64).sum::<u64>();
+        self.writer.inner().memory() + self.writer.memory_size() as u64 + chunks * COLUMN_CHUNK_BYTES
     }
 
     /// Bytes of the file so far, as far as they are known: at least the finished row groups.

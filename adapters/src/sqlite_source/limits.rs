@@ -15,7 +15,7 @@ const FIXED_COPIES: u64 = 2;
 /// The least limit on a cell that a reader works with. Longer cells are measured first.
 const LEAST_CELL: u64 = 256;
 /// What a reader takes whatever it reads: the profile, statements, an empty file.
-const BASE: u64 = 256 << 10;
+const BASE: u64 = 64 << 10;
 /// What each column takes whatever it holds: its builders, its encoder's empty buffers, its part of the footer.
 const PER_COLUMN: u64 = 8 << 10;
 
@@ -32,6 +32,8 @@ pub(super) struct Limits {
     pub(super) row: u64,
     /// Memory of the encoder at which a row group is ended.
     pub(super) row_group: u64,
+    /// Whether files have dictionaries: they take memory before they hold anything.
+    pub(super) dictionaries: bool,
     /// What remains of the grant for rows.
     pub(super) available: u64,
 }
@@ -44,7 +46,7 @@ pub(super) fn min_grant(schema: &Schema) -> u64 {
 
 /// What is taken whatever is read.
 pub(super) fn fixed(schema: &Schema) -> u64 {
-    BASE + schema.columns.len() as u64 * PER_COLUMN + dictionaries(schema) * DICTIONARY_BYTES
+    BASE + schema.columns.len() as u64 * PER_COLUMN
 }
 
 fn copies(schema: &Schema) -> u64 {
@@ -57,12 +59,15 @@ pub(super) fn is_variable(ty: &LogicalType) -> bool {
 }
 
 impl Limits {
-    /// The parts of that grant, for chunks of at most `max_chunk` bytes; `None` if it is too small.
-    pub(super) fn new(schema: &Schema, grant: u64, max_chunk: u64) -> Option<Self> {
+    /// The parts of that grant, for chunks of at most `max_chunk` bytes; `None` if it is too small. Where cells are `long`
+    /// there are no dictionaries.
+    pub(super) fn new(schema: &Schema, grant: u64, max_chunk: u64, long: bool) -> Option<Self> {
         if grant < min_grant(schema) {
             return None;
         }
-        let available = grant - fixed(schema);
+        let empty_dictionaries = dictionaries(schema) * DICTIONARY_BYTES;
+        let dictionaries = !long && empty_dictionaries > 0 && empty_dictionaries <= grant / 8;
+        let available = grant - fixed(schema) - if dictionaries { empty_dictionaries } else { 0 };
         let batch = (available / 32).clamp(1, 4 << 20);
         let rows = (batch / BatchBuilder::row_width(schema).max(1)).clamp(1, 8192);
         // A row that is not measured must also be a small part of the largest chunk.
@@ -73,7 +78,9 @@ impl Limits {
             batch_rows: usize::try_from(rows).unwrap_or(1),
             cell,
             row: cell * copies(schema),
-            row_group: available / 8,
+            // Each column of a row group costs something for itself.
+            row_group: (available / 8).max(columns * 2048).min(available / 4),
+            dictionaries,
             available,
         })
     }

@@ -50,7 +50,7 @@ impl<'a> Work<'a> {
         encoder: &'a mut Encoder,
         arrow: arrow::datatypes::SchemaRef,
     ) -> Option<Self> {
-        let limits = Limits::new(&plan.schema, super::limits::min_grant(&plan.schema), plan.max_chunk_bytes)?;
+        let limits = Limits::new(&plan.schema, super::limits::min_grant(&plan.schema), plan.max_chunk_bytes, false)?;
         let columns = plan.schema.columns.len();
         Some(Self {
             plan,
@@ -76,7 +76,7 @@ impl<'a> Work<'a> {
 
     /// Divides a new grant. A grant that is too small is answered.
     pub(super) fn begin(&mut self, grant: u64, max_rows: u64) -> Result<(), Pull<Body>> {
-        match Limits::new(&self.plan.schema, grant, self.plan.max_chunk_bytes) {
+        match Limits::new(&self.plan.schema, grant, self.plan.max_chunk_bytes, self.large) {
             Some(limits) => {
                 self.limits = limits;
                 self.max_rows = max_rows.max(1);
@@ -251,7 +251,7 @@ impl<'a> Work<'a> {
                 *usual = if batch.num_rows() > 1 { length + length / 10 } else { 0 };
             }
         }
-        self.encoder.write(batch, self.large, self.limits.row_group, charge).map_err(internal)
+        self.encoder.write(batch, !self.limits.dictionaries, self.limits.row_group, charge).map_err(internal)
     }
 
     /// Ends the chunk.

@@ -4,6 +4,7 @@
 mod admission;
 mod consistency;
 mod describe;
+mod property;
 mod ranges;
 mod storage_classes;
 mod support;
