@@ -166,6 +166,13 @@ runtime:
         files.iter().map(|f| f["path"].as_str().expect("a path").to_owned()).collect()
     }
 
+    /// Whether a run holds the dataset's claim.
+    fn claimed(&self) -> bool {
+        let text = fs::read_to_string(self.folder.join("dataset/_dpone/claim.json")).unwrap_or_default();
+        let claim: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        claim["held"] != serde_json::Value::Bool(false)
+    }
+
     /// Everything that a delivered run should have removed and did not.
     pub fn leftovers(&self) -> Vec<String> {
         let mut left: Vec<String> =
@@ -177,7 +184,9 @@ runtime:
                 for file in files(&self.folder.join("dataset")) {
                     let book = file.starts_with("_dpone/manifest-")
                         || file == "_dpone/.lock"
-                        || file.starts_with("_dpone/fenced");
+                        || file.starts_with("_dpone/fenced")
+                        // A claim that was given back stays, marked, so that a late one is refused.
+                        || (file == "_dpone/claim.json" && !self.claimed());
                     if !book && !listed.contains(&file) {
                         left.push(format!("dataset file {file}"));
                     }
