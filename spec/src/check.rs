@@ -27,12 +27,13 @@ pub struct Explored {
 }
 
 /// Unique states that each variant of a configuration has at least, in the order of [`Config::variants`]. A model that
-/// explores fewer has lost something.
+/// explores fewer has lost something. They leave 7 %: states that are one are met in an order that depends on the threads,
+/// and names that only cleanup needs are not told apart.
 pub const fn least_unique(name: &str) -> [usize; 8] {
     match name.as_bytes() {
-        b"A" => [118_000, 120_000, 100_000, 96_000, 275_000, 337_000, 199_000, 233_000],
-        b"B" => [1_500_000, 1_390_000, 1_310_000, 1_150_000, 1_310_000, 1_600_000, 1_100_000, 1_370_000],
-        b"C" => [178_000, 180_000, 154_000, 142_000, 519_000, 679_000, 352_000, 435_000],
+        b"A" => [112_000, 114_000, 95_000, 90_000, 258_000, 317_000, 187_000, 220_000],
+        b"B" => [1_420_000, 1_290_000, 1_230_000, 1_080_000, 1_230_000, 1_510_000, 1_030_000, 1_290_000],
+        b"C" => [168_000, 169_000, 145_000, 133_000, 487_000, 637_000, 331_000, 408_000],
         _ => [1_900_000; 8],
     }
 }
