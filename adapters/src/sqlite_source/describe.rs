@@ -4,7 +4,6 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::Relation;
 use dpone_engine::plan::facts::{RelationKind, SourceFacts};
 use dpone_engine::refusal::Refusal;
-use dpone_engine::schema::{Column, LogicalType};
 use rusqlite::Connection;
 
 use super::connect::connect_checked;
@@ -26,19 +25,6 @@ const MAX_SESSIONS: u32 = 64;
 pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
     let connection = connect_checked(&request.path).map_err(|refusal| vec![refusal])?;
     let resolved = resolve(&connection, request)?;
-    let encoding = text_encoding(&connection).map_err(|refusal| vec![refusal])?;
-    let is_text = |c: &Column| match c.ty {
-        LogicalType::Text => true,
-        LogicalType::Binary => request.types.contains_key(&c.name),
-        _ => false,
-    };
-    if encoding != "UTF-8" && resolved.schema.columns.iter().any(is_text) {
-        return Err(vec![
-            Refusal::new(Code::UnsupportedType, format!("the database stores its text as {encoding}"))
-                .at(request.path.display().to_string())
-                .fix("Copy it into a UTF-8 database: `sqlite3 new.db 'PRAGMA encoding = \"UTF-8\"'`, then `.dump` into it."),
-        ]);
-    }
     let mut warnings = resolved.warnings.clone();
     let (key, key_indexed, key_refused) = match &resolved.key {
         None => (None, false, None),
@@ -99,8 +85,4 @@ fn unreadable(error: &rusqlite::Error) -> Refusal {
     let reason = super::connect::reason(error);
     Refusal::new(Code::SourceNotFound, format!("the SQLite database cannot be read: {reason}"))
         .fix("Check the database with `PRAGMA integrity_check`.")
-}
-
-fn text_encoding(connection: &Connection) -> Result<String, Refusal> {
-    connection.pragma_query_value(None, "encoding", |row| row.get(0)).map_err(|e| unreadable(&e))
 }

@@ -14,6 +14,7 @@ use super::faults::{Faults, RowPlace};
 use super::fetch::{bind, limit_cells, number, unlimited};
 use super::key::query_plan;
 use super::relation::Select;
+use super::wide::Wide;
 use super::work::Work;
 use crate::body::Body;
 
@@ -145,8 +146,9 @@ impl Measured<'_, '_> {
         if self.ahead.is_none() {
             let Some(row) = self.lengths.next().map_err(|e| why(&e))? else { return Ok(None) };
             let (rowid, first) = number(work, row)?;
+            let growth = if work.resolved.wide.is_some() { Wide::GROWTH } else { 1 };
             let lengths: Result<Vec<u64>, _> = (0..work.resolved.conversions.len())
-                .map(|i| row.get::<_, Option<u64>>(first + i).map(Option::unwrap_or_default))
+                .map(|i| row.get::<_, Option<u64>>(first + i).map(|length| length.unwrap_or_default() * growth))
                 .collect();
             self.ahead = Some(Ahead { rowid, lengths: lengths.map_err(|e| why(&e))? });
         }
@@ -226,10 +228,11 @@ impl Need {
 
 /// The content must be of the row that was measured.
 fn check_lengths(row: &Row<'_>, first: usize, ahead: &Ahead, work: &Work<'_>) -> Result<(), Why> {
+    let growth = if work.resolved.wide.is_some() { Wide::GROWTH } else { 1 };
     for (i, length) in ahead.lengths.iter().enumerate().filter(|(i, _)| work.is_variable(*i)) {
         let value = row.get_ref(first + i).map_err(|e| why(&e))?;
         if let rusqlite::types::ValueRef::Text(v) | rusqlite::types::ValueRef::Blob(v) = value
-            && v.len() as u64 != *length
+            && v.len() as u64 * growth != *length
         {
             return Err(out_of_step());
         }

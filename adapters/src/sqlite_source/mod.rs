@@ -21,6 +21,7 @@ mod resolve;
 mod session;
 mod snapshot;
 mod source;
+mod wide;
 mod work;
 
 pub use describe::describe;

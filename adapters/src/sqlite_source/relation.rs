@@ -14,6 +14,8 @@ pub(super) struct RelationSql {
     pub(super) from: String,
     /// One expression per delivered column.
     pub(super) columns: Vec<String>,
+    /// What reads the columns, where that is not their expressions: text that is stored as UTF-16.
+    pub(super) reading: Option<Vec<String>>,
     /// The expression of the range column.
     pub(super) key: Option<String>,
     /// The expression of the row's number, where rows have one.
@@ -36,7 +38,7 @@ impl RelationSql {
     /// The rows of a unit: the row's number first where there is one, then every column. `LIMIT -1 OFFSET ?` is always
     /// there, so that reading on after some rows runs the same plan.
     pub(super) fn rows(&self, scope: &Scope, ty: Option<&LogicalType>) -> Select {
-        self.select(self.rowid.iter().chain(&self.columns).cloned(), scope, ty)
+        self.select(self.rowid.iter().chain(self.reading()).cloned(), scope, ty)
     }
 
     /// The byte lengths of the same rows' cells, in the same order, without their content.
@@ -48,7 +50,11 @@ impl RelationSql {
     /// One row by its number.
     pub(super) fn row_by_number(&self) -> Option<String> {
         let rowid = self.rowid.as_ref()?;
-        Some(format!("SELECT {} FROM {} WHERE {rowid} = ?", self.columns.join(", "), self.from))
+        Some(format!("SELECT {} FROM {} WHERE {rowid} = ?", self.reading().join(", "), self.from))
+    }
+
+    fn reading(&self) -> &[String] {
+        self.reading.as_deref().unwrap_or(&self.columns)
     }
 
     pub(super) fn count(&self) -> String {
@@ -142,6 +148,7 @@ mod tests {
             with: String::new(),
             from: format!("{} AS t", quoted("a \"b\"")),
             columns: vec![format!("t.{}", quoted("x y"))],
+            reading: None,
             key: Some("t.k".into()),
             rowid: Some("t.rowid".into()),
         }

@@ -14,6 +14,7 @@ use super::declared::{Affinity, Declared, affinity, parse};
 use super::nearest;
 use super::relation::RelationSql;
 use super::request::SqliteRequest;
+use super::wide::Wide;
 
 /// The range column.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub(super) struct Resolved {
     pub(super) schema: Schema,
     pub(super) conversions: Vec<Conversion>,
     pub(super) sql: RelationSql,
+    /// Of a database that is stored as UTF-16.
+    pub(super) wide: Option<Wide>,
     pub(super) key: Option<Key>,
     pub(super) warnings: Vec<String>,
 }
@@ -87,15 +90,32 @@ pub(super) fn resolve(connection: &Connection, request: &SqliteRequest) -> Resul
     let conversions =
         columns.iter().map(|c| Conversion::new(&c.ty, c.nullable, request.types.contains_key(&c.name))).collect();
     let expression = |name: &String| relation.columns.iter().find(|c| &c.name == name).map(|c| c.expression.clone());
+    let schema = Schema { columns };
+    let wide = Wide::of(connection, &schema).map_err(|e| {
+        let reason = super::connect::reason(&e);
+        vec![Refusal::new(Code::SourceNotFound, format!("the SQLite database cannot be read: {reason}"))]
+    })?;
+    let expressions: Vec<String> = chosen.iter().map(|c| c.expression.clone()).collect();
     let sql = RelationSql {
         with: relation.with.clone(),
         from: relation.from.clone(),
-        columns: chosen.iter().map(|c| c.expression.clone()).collect(),
+        reading: reading(relation.kind, wide.as_ref(), &expressions),
+        columns: expressions,
         key: request.key.as_ref().and_then(expression),
         rowid: relation.rowid.clone(),
     };
-    let warnings = alike(&columns);
-    Ok(Resolved { kind: relation.kind, schema: Schema { columns }, conversions, sql, key, warnings })
+    let warnings = alike(&schema.columns);
+    Ok(Resolved { kind: relation.kind, schema, conversions, sql, wide, key, warnings })
+}
+
+/// What reads the columns, where that is not their expressions.
+fn reading(kind: RelationKind, wide: Option<&Wide>, columns: &[String]) -> Option<Vec<String>> {
+    if let Some(wide) = wide {
+        return Some(wide.expressions(columns));
+    }
+    // SQLite plans a sorted subquery in another way where its columns are arguments of a function. Lengths are such
+    // functions and must be read in the same order, so the columns themselves are made into arguments too.
+    (kind != RelationKind::Table).then(|| columns.iter().map(|c| format!("ifnull({c}, NULL)")).collect())
 }
 
 /// The delivered columns in order.

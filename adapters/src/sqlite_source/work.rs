@@ -5,6 +5,7 @@ use dpone_engine::ports::{Pull, SealedChunk};
 use dpone_engine::profile::RowProfiler;
 use dpone_engine::ranges::{Scope, UnitRange};
 use dpone_engine::run::Why;
+use dpone_engine::schema::LogicalType;
 use dpone_engine::value::Value;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -30,6 +31,8 @@ pub(super) struct Work<'a> {
     usual: Vec<usize>,
     variable: Vec<bool>,
     scratch: Scratch,
+    /// Text that was stored as UTF-16, for the time of one cell.
+    narrow: String,
     limits: Limits,
     max_rows: u64,
     rows_in_chunk: u64,
@@ -63,6 +66,7 @@ impl<'a> Work<'a> {
             usual: vec![0; columns],
             variable: plan.schema.columns.iter().map(|c| is_variable(&c.ty)).collect(),
             scratch: Scratch::default(),
+            narrow: String::new(),
             limits,
             max_rows: 0,
             rows_in_chunk: 0,
@@ -185,9 +189,9 @@ impl<'a> Work<'a> {
         let (mut variable, mut source) = (0_u64, 0_u64);
         let key = self.resolved.key.as_ref().and_then(|key| key.position);
         for (i, (conversion, builder)) in self.resolved.conversions.iter().zip(batch.columns()).enumerate() {
-            let value = row.get_ref(first + i).map_err(|e| super::connect::why(&e))?;
-            source += size_of_value(value);
-            let read = conversion.read(value, &mut self.scratch);
+            let cell = cell(self.resolved, row, first, i, &mut self.narrow)?;
+            source += cell.map_or(0, size_of_value);
+            let read = cell.and_then(|value| conversion.read(value, &mut self.scratch));
             let read = match read {
                 Ok(cell) if key == Some(i) && !in_order(self.unit, cell) => Err(Fault::Order),
                 read => read,
@@ -227,8 +231,8 @@ impl<'a> Work<'a> {
         faults: &mut Faults,
     ) -> Result<(), Why> {
         for (i, conversion) in self.resolved.conversions.iter().enumerate() {
-            let value = row.get_ref(first + i).map_err(|e| super::connect::why(&e))?;
-            if let Err(fault) = conversion.read(value, &mut self.scratch) {
+            let cell = cell(self.resolved, row, first, i, &mut self.narrow)?;
+            if let Err(fault) = cell.and_then(|value| conversion.read(value, &mut self.scratch)) {
                 faults.add(i, fault, place);
             }
         }
@@ -276,6 +280,25 @@ impl<'a> Work<'a> {
         self.batch = None;
         self.encoder.discard();
     }
+}
+
+/// A cell, its text in UTF-8 however it is stored.
+#[inline]
+fn cell<'a>(
+    resolved: &Resolved,
+    row: &'a Row<'_>,
+    first: usize,
+    column: usize,
+    narrow: &'a mut String,
+) -> Result<Result<ValueRef<'a>, Fault>, Why> {
+    let read = match &resolved.wide {
+        None => row.get_ref(first + column).map(Ok),
+        Some(wide) => {
+            let ty = resolved.schema.columns.get(column).map(|c| &c.ty);
+            wide.cell(row, first, column, ty == Some(&LogicalType::Binary), narrow)
+        }
+    };
+    read.map_err(|e| super::connect::why(&e))
 }
 
 /// A cell to the profile and into its column; bytes of varying length, or `None` if the column takes no such cell.

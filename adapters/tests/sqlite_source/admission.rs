@@ -129,3 +129,20 @@ fn empty_tables_and_columns_of_null_keep_their_schema() {
     assert!(read.rows.iter().all(|row| row[1..] == ["NULL", "NULL", "NULL"]));
     assert_eq!(read.profile.columns[2].nulls, 5000);
 }
+
+#[test]
+fn a_query_may_look_at_long_cells_and_deliver_short_ones() {
+    let db = Db::new(
+        "create table t(id integer primary key, s text);
+         with recursive n(n) as (select 1 union all select n + 1 from n where n < 30)
+         insert into t select n, printf('%.*c', n * 100000, 'x') from n;",
+    );
+    let sql = "select id, substr(s, 1, 3) as head, length(s) as size from t order by s desc";
+    let mut request = db.query(sql);
+    request.types.insert("head".into(), dpone_engine::schema::LogicalType::Text);
+    request.types.insert("size".into(), dpone_engine::schema::LogicalType::Int { bits: 32 });
+    let facts = describe(&request).unwrap();
+    let read = read_all(plan(&request, &facts, whole()), 2 * MIB).unwrap().remove(0);
+    assert_eq!(read.rows.len(), 30);
+    assert_eq!(read.rows[0], ["30", "\"xxx\"", "3000000"]);
+}

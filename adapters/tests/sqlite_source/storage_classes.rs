@@ -147,3 +147,33 @@ fn null_in_a_column_that_does_not_allow_it_is_found() {
     assert_eq!(why.code, Code::SourceValueTypeMismatch);
     assert!(why.detail.contains("rowid 2") && why.detail.contains("NULL"), "{}", why.detail);
 }
+
+#[test]
+fn text_that_is_stored_as_utf16_is_exact_or_refused() {
+    for encoding in ["UTF-16le", "UTF-16be"] {
+        let db = Db::new(&format!(
+            "pragma encoding = '{encoding}'; create table t(id integer primary key, s text, b blob, d date, i integer);
+             insert into t values (1, 'a'||char(0)||'é'||char(128512), x'00d8', '2024-01-01', 5), (2, null, null, null, null),
+               (3, printf('%.*c', 300000, 'x'), x'', '2024-01-02', 6);"
+        ));
+        let request = with_type(db.table("t"), "i", LogicalType::Text);
+        let rows = read_whole(&request).unwrap();
+        assert_eq!(rows[0], row(&["1", "\"a\\0é😀\"", "[00, d8]", "day 19723", "\"5\""]));
+        assert_eq!(rows[1], row(&["2", "NULL", "NULL", "NULL", "NULL"]));
+        assert_eq!((rows[2][1].len(), rows[2][2].as_str()), (300_002, "[]"));
+        // A lone surrogate, in either half, at the end and before another character.
+        let lone: &[&str] = if encoding == "UTF-16le" {
+            &["78003cd8", "3cd87800", "00dc7800"]
+        } else {
+            &["0078d83c", "d83c0078", "dc000078"]
+        };
+        for bytes in lone {
+            db.connection().execute_batch(&format!("update t set s = cast(x'{bytes}' as text) where id = 1")).unwrap();
+            let why = read_whole(&db.table("t")).unwrap_err();
+            assert_eq!(why.code, Code::InvalidTextEncoding, "{bytes}");
+            assert!(why.detail.contains("\"s\"") && why.detail.contains("rowid 1"), "{}", why.detail);
+        }
+        db.connection().execute_batch("update t set s = x'41' where id = 1").unwrap();
+        assert_eq!(read_whole(&db.table("t")).unwrap_err().code, Code::SourceValueTypeMismatch);
+    }
+}
