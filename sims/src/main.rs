@@ -14,7 +14,7 @@ const USAGE: &str = "usage:
   systematic [--pairs N]     every single fault of every small shape, every pair of the first N
   meta [--seeds N]           what is met, and what is not
   nightly [--seeds N]        all of it, at length
-  mutate [--only NAME]       every planted defect must be found";
+  mutate [--only NAME…]      every planted defect must be found";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,8 +44,8 @@ fn run(arguments: &[String], out: &mut impl Write) -> Result<bool, Failure> {
         ["meta", "--seeds", count] => coverage::meta(count.parse()?, out),
         ["nightly"] => coverage::nightly(500_000, out),
         ["nightly", "--seeds", count] => coverage::nightly(count.parse()?, out),
-        ["mutate"] => mutate::run(None, out),
-        ["mutate", "--only", name] => mutate::run(Some(name), out),
+        ["mutate"] => mutate::run(&[], out),
+        ["mutate", "--only", names @ ..] => mutate::run(names, out),
         _ => Err(USAGE.into()),
     }
 }
