@@ -1,4 +1,4 @@
-//! Every planted defect still has its place.
+//! Every planted defect still has its place, and something found it.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
@@ -18,4 +18,13 @@ fn every_defect_can_still_be_planted() {
         }
     }
     assert!(names.len() >= 20);
+}
+
+#[test]
+fn every_defect_was_found() {
+    let table = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/mutations.md")).unwrap();
+    for mutation in ALL {
+        let row = table.lines().find(|l| l.starts_with(&format!("| {} |", mutation.name)));
+        assert!(row.is_some_and(|r| !r.contains("**nothing**")), "{}: run `mutate`", mutation.name);
+    }
 }
