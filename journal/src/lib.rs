@@ -6,6 +6,7 @@ mod failure;
 pub mod lock;
 pub mod log;
 pub mod memory;
+mod network;
 pub mod record;
 pub mod rule;
 mod schema;

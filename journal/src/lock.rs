@@ -58,8 +58,10 @@ fn one(path: &Path, what: &str, name: &str) -> Result<File, Refusal> {
     Ok(file)
 }
 
+/// Beside the journal itself, whichever name or link it was reached by.
 fn folder(journal: &Path) -> PathBuf {
-    let mut name = journal.as_os_str().to_owned();
+    let real = journal.canonicalize();
+    let mut name = real.as_deref().unwrap_or(journal).as_os_str().to_owned();
     name.push(".locks");
     PathBuf::from(name)
 }

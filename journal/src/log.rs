@@ -1,6 +1,7 @@
 //! The log of one run, appended to by a thread of its own: what is ready together shares one transaction and one sync.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use dpone_engine::codes::Code;
@@ -25,6 +26,8 @@ struct Request {
 pub struct SqliteLog {
     requests: Option<SyncSender<Request>>,
     writer: Option<JoinHandle<()>>,
+    /// The first append that failed. Every later one fails for the same reason.
+    failure: Arc<OnceLock<AppendError>>,
     _locks: Locks,
 }
 
@@ -35,25 +38,36 @@ impl SqliteLog {
     /// If no thread can be started.
     pub fn start(journal: Journal, run: String, epoch: u64, locks: Locks) -> Result<Self, AppendError> {
         let (requests, queue) = sync_channel(QUEUE);
+        let failure = Arc::new(OnceLock::new());
+        let failed = Arc::clone(&failure);
         let writer = std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || write(journal, &run, epoch, &queue))
+            .spawn(move || write(journal, &run, epoch, &queue, &failed))
             .map_err(|e| AppendError {
                 code: Code::JournalWriteFailed,
                 detail: format!("no thread for the journal: {e}"),
             })?;
-        Ok(Self { requests: Some(requests), writer: Some(writer), _locks: locks })
+        Ok(Self { requests: Some(requests), writer: Some(writer), failure, _locks: locks })
+    }
+
+    /// Why there is no writer any more.
+    fn ended(&self) -> AppendError {
+        self.failure.get().cloned().unwrap_or_else(|| AppendError {
+            code: Code::JournalWriteFailed,
+            detail: "the journal's writer has ended".to_owned(),
+        })
     }
 }
 
 impl RunLog for SqliteLog {
     async fn append(&self, at: u64, events: &[Event]) -> Result<(), AppendError> {
-        let gone =
-            || AppendError { code: Code::JournalWriteFailed, detail: "the journal's writer has ended".to_owned() };
         let (reply, answer) = oneshot::channel();
         let request = Request { at, events: events.to_vec(), reply };
-        self.requests.as_ref().ok_or_else(gone)?.send(request).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
+        if !sent {
+            return Err(self.ended());
+        }
+        answer.await.map_err(|_| self.ended())?
     }
 }
 
@@ -67,7 +81,13 @@ impl Drop for SqliteLog {
 }
 
 /// Writes until nobody asks any more, or an append fails: what came after it was decided on facts that are not there.
-fn write(mut journal: Journal, run: &str, epoch: u64, queue: &Receiver<Request>) {
+fn write(
+    mut journal: Journal,
+    run: &str,
+    epoch: u64,
+    queue: &Receiver<Request>,
+    failure: &OnceLock<AppendError>,
+) {
     while let Ok(first) = queue.recv() {
         let mut replies = Vec::new();
         let mut batches = Vec::new();
@@ -76,11 +96,14 @@ fn write(mut journal: Journal, run: &str, epoch: u64, queue: &Receiver<Request>)
             replies.push(request.reply);
         }
         let result = journal.append(run, epoch, &batches);
-        let failed = result.is_err();
+        // Known before anyone is told, so that nobody who asks later hears of another reason.
+        if let Err(error) = &result {
+            let _ = failure.set(error.clone());
+        }
         for reply in replies {
             let _ = reply.send(result.clone());
         }
-        if failed {
+        if result.is_err() {
             return;
         }
     }

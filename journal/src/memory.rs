@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use dpone_engine::codes::Code;
-use dpone_engine::driver::Entry;
+use dpone_engine::driver as journal;
 use dpone_engine::ports::{AppendError, RunLog};
 use dpone_engine::run::Event;
 
@@ -58,14 +59,22 @@ impl MemoryJournal {
     /// Writes a new run's plan down.
     ///
     /// # Errors
-    /// If the event is no plan.
+    /// If the event is no plan; `option_conflict` if the id is taken.
     pub fn create_run(&self, planned: &Event, at: u64) -> Result<(), AppendError> {
         let Event::Planned { run, .. } = planned else {
             return Err(AppendError { code: Code::InternalError, detail: "a run begins with its plan".to_owned() });
         };
         let log = rule::append(run, Head::EMPTY, 0, at, std::slice::from_ref(planned))?;
-        self.0.borrow_mut().runs.insert(run.clone(), log);
-        Ok(())
+        match self.0.borrow_mut().runs.entry(run.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(log);
+                Ok(())
+            }
+            Entry::Occupied(_) => {
+                let detail = format!("the journal already has a run {run}");
+                Err(AppendError { code: Code::OptionConflict, detail })
+            }
+        }
     }
 
     /// Raises a run's epoch and gives its log to the new runner.
@@ -76,14 +85,24 @@ impl MemoryJournal {
         Some((head.epoch, MemoryLog { journal: self.clone(), run: run.to_owned(), epoch: head.epoch }))
     }
 
-    /// A run's facts.
+    /// A run's facts, each checked against the chain; none if there is no such run.
     ///
     /// # Errors
-    /// If a record cannot be read back.
-    pub fn entries(&self, run: &str) -> Result<Vec<Entry>, Unreadable> {
-        let inner = self.0.borrow();
-        let stored = inner.runs.get(run).map(|(_, stored)| stored.as_slice()).unwrap_or_default();
-        stored.iter().map(|s| Ok(Entry { seq: s.seq, at: s.at, event: decode(&s.record)? })).collect()
+    /// If a record cannot be read back, or is not what was appended.
+    pub fn entries(&self, run: &str) -> Result<Vec<journal::Entry>, Unreadable> {
+        let mut head = Head::EMPTY;
+        self.stored(run)
+            .into_iter()
+            .map(|stored| {
+                head = rule::follow(run, head, &stored).map_err(|_| Unreadable::Malformed("what was appended"))?;
+                Ok(journal::Entry { seq: stored.seq, at: stored.at, event: decode(&stored.record)? })
+            })
+            .collect()
+    }
+
+    /// A run's events as they are stored.
+    pub fn stored(&self, run: &str) -> Vec<Stored> {
+        self.0.borrow().runs.get(run).map(|(_, stored)| stored.clone()).unwrap_or_default()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The append rule: one pure function that every store calls inside its own atomic step.
+//! The append rule and its inverse: two pure functions that every store calls, one inside its own atomic step when it
+//! appends, one when it reads back.
 
 use dpone_engine::codes::Code;
 use dpone_engine::ports::AppendError;
@@ -78,7 +79,43 @@ pub fn append(
     Ok((head, stored))
 }
 
-/// The hash of an event: over the previous hash and every stored field, each framed by its length.
+/// Where and how a stored log is not what was appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// An event is missing, or there twice.
+    #[error("the hash chain is broken: event {found} follows event {after}")]
+    Sequence {
+        /// The last event that is whole.
+        after: u64,
+        /// The one found behind it.
+        found: u64,
+    },
+    /// The event before it is not the one that it was appended behind.
+    #[error("the hash chain is broken: event {0} was appended behind another event")]
+    Previous(u64),
+    /// A stored field is not what was appended.
+    #[error("the hash chain is broken: event {0} is not what was appended")]
+    Content(u64),
+}
+
+/// The head after one more stored event, if that event is whole and follows.
+///
+/// # Errors
+/// Where the chain breaks.
+pub fn follow(run: &str, head: Head, stored: &Stored) -> Result<Head, Broken> {
+    if stored.seq != head.seq + 1 {
+        return Err(Broken::Sequence { after: head.seq, found: stored.seq });
+    }
+    if stored.previous != head.hash {
+        return Err(Broken::Previous(stored.seq));
+    }
+    if stored.hash != hash(run, stored) {
+        return Err(Broken::Content(stored.seq));
+    }
+    Ok(Head { seq: stored.seq, hash: stored.hash, epoch: stored.epoch, attempt: stored.attempt })
+}
+
+/// The hash of an event: over the previous hash and every stored field, texts and bytes each framed by their length.
 pub fn hash(run: &str, event: &Stored) -> Hash {
     let mut hasher = blake3::Hasher::new_derive_key("dpone journal event v1");
     hasher.update(&event.previous);

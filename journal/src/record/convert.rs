@@ -16,7 +16,10 @@ macro_rules! numbered {
     ($out:ident, $back:ident, $ty:ty, [$($variant:path),+ $(,)?]) => {
         pub(super) fn $out(value: $ty) -> u8 {
             const ALL: &[$ty] = &[$($variant),+];
-            ALL.iter().position(|v| *v == value).map_or(u8::MAX, |p| p as u8)
+            // A variant that is missing from the list does not compile.
+            match value {
+                $($variant => ALL.iter().position(|v| *v == $variant).map_or(u8::MAX, |p| p as u8),)+
+            }
         }
 
         pub(super) fn $back(number: u8) -> Result<$ty, Unreadable> {

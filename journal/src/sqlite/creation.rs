@@ -1,0 +1,79 @@
+//! Creating a journal, once, whoever else tries at the same time and wherever this process is killed.
+//!
+//! The tables are written in one transaction under SQLite's rollback journal. Killed before its commit, a creation
+//! leaves a file without a byte, or one that SQLite rolls back to that; after it, a whole journal.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dpone_engine::codes::Code;
+use dpone_engine::refusal::Refusal;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
+
+use super::open::{Found, Opening};
+use crate::failure::{corrupt, io_refusal};
+use crate::network::on_local_disk;
+use crate::schema;
+
+/// Between two tries to switch to WAL.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Makes the journal, unless another process has made it by then.
+pub(super) fn create(opening: &Opening<'_>) -> Result<(), Refusal> {
+    if let Some(folder) = opening.path.parent().filter(|f| !f.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|e| io_refusal(folder, &e))?;
+    }
+    on_local_disk(opening.path)?;
+    let fail = |e: rusqlite::Error| opening.fail(&e);
+    let mut db = opening.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    let tx = db.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(fail)?;
+    if !matches!(opening.found()?, Found::Nothing | Found::Empty) {
+        return Ok(());
+    }
+    let tables: i64 = tx.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)).map_err(fail)?;
+    if tables > 0 {
+        return Err(corrupt(opening.path, "it holds tables and has no byte"));
+    }
+    tx.execute_batch(schema::DDL).map_err(fail)?;
+    tx.pragma_update(None, "user_version", schema::VERSION).map_err(fail)?;
+    tx.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(fail)?;
+    let mut random = [0_u8; 48];
+    getrandom::fill(&mut random)
+        .map_err(|e| Refusal::new(Code::JournalWriteFailed, format!("the system gave no random numbers: {e}")))?;
+    let (id, key) = random.split_at(16);
+    let id: String = id.iter().map(|b| format!("{b:02x}")).collect();
+    let mut meta = tx.prepare("INSERT INTO meta VALUES (?1, ?2)").map_err(fail)?;
+    meta.execute(params!["journal_id", id.as_bytes()]).map_err(fail)?;
+    meta.execute(params!["digest_key", key]).map_err(fail)?;
+    drop(meta);
+    tx.commit().map_err(fail)
+}
+
+/// Sees to it that the journal is in WAL mode: the first opening after its creation switches it for good.
+///
+/// The switch needs the file alone and SQLite does not wait for that, so it is tried until the time to wait is over.
+pub(super) fn use_wal(opening: &Opening<'_>, db: &Connection) -> Result<(), Refusal> {
+    let mode = |sql: &str| db.query_row(sql, [], |r| r.get::<_, String>(0));
+    if mode("PRAGMA journal_mode").map_err(|e| opening.fail(&e))? == "wal" {
+        return Ok(());
+    }
+    let deadline = Instant::now() + opening.wait;
+    loop {
+        match mode("PRAGMA journal_mode = WAL") {
+            Ok(now) if now == "wal" => return Ok(()),
+            Ok(now) => {
+                return Err(Refusal::new(
+                    Code::JournalWriteFailed,
+                    format!("the journal stays in mode {now:?} and needs \"wal\""),
+                )
+                .at(opening.path.display().to_string())
+                .fix("Keep the journal on a local disk that can map shared memory."));
+            }
+            Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+                thread::sleep(PAUSE);
+            }
+            Err(e) => return Err(opening.fail(&e)),
+        }
+    }
+}
