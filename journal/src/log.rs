@@ -81,13 +81,7 @@ impl Drop for SqliteLog {
 }
 
 /// Writes until nobody asks any more, or an append fails: what came after it was decided on facts that are not there.
-fn write(
-    mut journal: Journal,
-    run: &str,
-    epoch: u64,
-    queue: &Receiver<Request>,
-    failure: &OnceLock<AppendError>,
-) {
+fn write(mut journal: Journal, run: &str, epoch: u64, queue: &Receiver<Request>, failure: &OnceLock<AppendError>) {
     while let Ok(first) = queue.recv() {
         let mut replies = Vec::new();
         let mut batches = Vec::new();

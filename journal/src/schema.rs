@@ -7,6 +7,14 @@ pub(crate) const VERSION: i64 = 1;
 /// "dpon" in `PRAGMA application_id`, so that another database is not taken for a journal.
 pub(crate) const APPLICATION_ID: i64 = 0x6470_6F6E;
 
+/// The statements that make the tables, as SQLite keeps them too.
+pub(crate) fn statements() -> impl Iterator<Item = &'static str> {
+    DDL.split_inclusive(STATEMENT_END).map(|s| s.trim().trim_end_matches(';')).filter(|s| !s.is_empty())
+}
+
+/// A statement ends at a line's end, and no line inside one ends so.
+const STATEMENT_END: &str = ";\n";
+
 pub(crate) const DDL: &str = "
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 CREATE TABLE runs (
@@ -44,6 +52,8 @@ CREATE TRIGGER epochs_only_grow BEFORE UPDATE ON runs
     WHEN NEW.epoch <= OLD.epoch OR NEW.rowid <> OLD.rowid OR NEW.run_id <> OLD.run_id
         OR NEW.manifest <> OLD.manifest OR NEW.target <> OLD.target OR NEW.created <> OLD.created
     BEGIN SELECT RAISE(ABORT, 'only a higher epoch changes a run'); END;
+CREATE TRIGGER meta_is_not_replaced BEFORE INSERT ON meta WHEN EXISTS (SELECT 1 FROM meta WHERE name = NEW.name)
+    BEGIN SELECT RAISE(ABORT, 'the journal keeps its identity'); END;
 CREATE TRIGGER meta_is_not_changed BEFORE UPDATE ON meta BEGIN SELECT RAISE(ABORT, 'the journal keeps its identity'); END;
 CREATE TRIGGER meta_is_not_removed BEFORE DELETE ON meta BEGIN SELECT RAISE(ABORT, 'the journal keeps its identity'); END;
 ";

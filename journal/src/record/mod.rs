@@ -154,7 +154,10 @@ pub fn decode(record: &Record) -> Result<Event, Unreadable> {
             Event::Deferred { name, not_before }
         }
         EventKind::Closed => {
-            read::<v1::Closed>(bytes)?;
+            let v1::Closed { reserved } = read(bytes)?;
+            if reserved != 0 {
+                return Err(Unreadable::Malformed("a record of its kind and version"));
+            }
             Event::Closed
         }
     })

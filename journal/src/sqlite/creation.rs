@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dpone_engine::codes::Code;
+use dpone_engine::hex;
 use dpone_engine::refusal::Refusal;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
@@ -38,16 +39,19 @@ pub(super) fn create(opening: &Opening<'_>) -> Result<(), Refusal> {
     tx.execute_batch(schema::DDL).map_err(fail)?;
     tx.pragma_update(None, "user_version", schema::VERSION).map_err(fail)?;
     tx.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(fail)?;
-    let mut random = [0_u8; 48];
-    getrandom::fill(&mut random)
+    let mut key = [0_u8; 32];
+    getrandom::fill(&mut key)
         .map_err(|e| Refusal::new(Code::JournalWriteFailed, format!("the system gave no random numbers: {e}")))?;
-    let (id, key) = random.split_at(16);
-    let id: String = id.iter().map(|b| format!("{b:02x}")).collect();
     let mut meta = tx.prepare("INSERT INTO meta VALUES (?1, ?2)").map_err(fail)?;
-    meta.execute(params!["journal_id", id.as_bytes()]).map_err(fail)?;
+    meta.execute(params!["journal_id", id_of(&key).as_bytes()]).map_err(fail)?;
     meta.execute(params!["digest_key", key]).map_err(fail)?;
     drop(meta);
     tx.commit().map_err(fail)
+}
+
+/// The journal's identity: it follows from the key, says nothing about it, and so shows that the key is whole.
+pub(super) fn id_of(digest_key: &[u8; 32]) -> String {
+    hex::encode(&blake3::derive_key("dpone journal id v1", digest_key)[..16])
 }
 
 /// Sees to it that the journal is in WAL mode: the first opening after its creation switches it for good.

@@ -1,6 +1,7 @@
 //! Opening a journal: to write, to read, to verify. An existing journal is opened without any write.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,15 +67,12 @@ impl<'a> Opening<'a> {
         self.must_be_there()?;
         on_local_disk(self.path)?;
         let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        if db.is_readonly(rusqlite::MAIN_DB).map_err(|e| self.fail(&e))? {
-            return Err(Refusal::new(Code::JournalReadOnly, "the journal cannot be written")
-                .at(self.place())
-                .fix("Make the journal and its folder writable for this user."));
-        }
+        self.is_writable(&db)?;
         self.is_journal(&db)?;
         self.pages_are_whole(&db)?;
-        creation::use_wal(&self, &db)?;
-        self.finish(db)
+        let journal = self.finish(db)?;
+        creation::use_wal(&self, &journal.db)?;
+        Ok(journal)
     }
 
     /// To read only. Works beside a runner that writes, and leaves nothing behind.
@@ -116,9 +114,8 @@ impl<'a> Opening<'a> {
                 }
             })
         } else {
-            let writable = self
-                .connect(OpenFlags::SQLITE_OPEN_READ_WRITE)
-                .and_then(|db| self.is_journal(&db).map(|()| db));
+            let writable =
+                self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|db| self.is_journal(&db).map(|()| db));
             match writable {
                 Err(r) if r.code == Code::JournalReadOnly => {
                     self.connect_immutable().and_then(|db| self.is_journal(&db).map(|()| db))
@@ -166,13 +163,27 @@ impl<'a> Opening<'a> {
 
     fn must_be_there(&self) -> Result<(), Refusal> {
         let what = match self.found()? {
-            Found::Content => return Ok(()),
+            Found::Content => return self.header_is_known(),
             Found::Nothing => "there is no journal",
             Found::Empty => "the journal is empty: no run was ever begun in it",
         };
         Err(Refusal::new(Code::JournalNotFound, what)
             .at(self.place())
             .fix("Name the journal with --journal, or run a manifest first."))
+    }
+
+    /// SQLite opens a file whose write version it does not know to read only, and says nothing.
+    fn header_is_known(&self) -> Result<(), Refusal> {
+        let mut header = [0; 20];
+        let read = File::open(self.path).and_then(|mut file| file.read_exact(&mut header));
+        match read {
+            Ok(()) if header[18..].iter().all(|version| (1..=2).contains(version)) => Ok(()),
+            Ok(()) => Err(corrupt(self.path, "its header is not one that SQLite writes")),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(corrupt(self.path, "it is too short for a header"))
+            }
+            Err(e) => Err(io_refusal(self.path, &e)),
+        }
     }
 
     /// A connection with every setting that does not write.
@@ -210,6 +221,15 @@ impl<'a> Opening<'a> {
         configured().map_err(|e| self.fail(&e))
     }
 
+    fn is_writable(&self, db: &Connection) -> Result<(), Refusal> {
+        if !db.is_readonly(rusqlite::MAIN_DB).map_err(|e| self.fail(&e))? {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::JournalReadOnly, "the journal cannot be written")
+            .at(self.place())
+            .fix("Make the journal and its folder writable for this user."))
+    }
+
     /// Whether it is a journal, and one that can be read here.
     fn is_journal(&self, db: &Connection) -> Result<(), Refusal> {
         let pragma = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |r| r.get::<_, i64>(0));
@@ -228,9 +248,9 @@ impl<'a> Opening<'a> {
         }
     }
 
+    /// Not the quick check: an index of runs that is behind would hide one, and nothing of the events costs more.
     fn pages_are_whole(&self, db: &Connection) -> Result<(), Refusal> {
-        let found: String =
-            db.query_row("PRAGMA quick_check(1)", [], |r| r.get(0)).map_err(|e| self.fail(&e))?;
+        let found: String = db.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0)).map_err(|e| self.fail(&e))?;
         if found == "ok" { Ok(()) } else { Err(corrupt(self.path, "its pages are damaged")) }
     }
 
@@ -238,10 +258,12 @@ impl<'a> Opening<'a> {
         let value = |name: &str| -> Result<Vec<u8>, Refusal> {
             db.query_row("SELECT value FROM meta WHERE name = ?1", [name], |r| r.get(0)).map_err(|e| self.fail(&e))
         };
-        let id = String::from_utf8(value("journal_id")?)
-            .map_err(|_| corrupt(self.path, "its identity is not text"))?;
+        let id = String::from_utf8(value("journal_id")?).map_err(|_| corrupt(self.path, "its identity is not text"))?;
         let digest_key =
             value("digest_key")?.try_into().map_err(|_| corrupt(self.path, "its digest key has another length"))?;
+        if creation::id_of(&digest_key) != id {
+            return Err(corrupt(self.path, "its digest key is not the one of its identity"));
+        }
         Ok(Journal { path: self.path.to_owned(), db, id, digest_key })
     }
 

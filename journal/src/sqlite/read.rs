@@ -113,10 +113,8 @@ impl Reader<'_> {
 
     /// Where a run's log ends, and which epoch may append.
     pub(super) fn head(&self, run: &str) -> rusqlite::Result<Head> {
-        let epoch = self
-            .db
-            .prepare_cached("SELECT epoch FROM runs WHERE run_id = ?1")?
-            .query_row([run], |r| r.get(0))?;
+        let epoch =
+            self.db.prepare_cached("SELECT epoch FROM runs WHERE run_id = ?1")?.query_row([run], |r| r.get(0))?;
         let last = self
             .db
             .prepare_cached("SELECT seq, hash, attempt FROM events WHERE run_id = ?1 ORDER BY seq DESC LIMIT 1")?
@@ -128,9 +126,9 @@ impl Reader<'_> {
     /// Names in `events` that `runs` does not have.
     pub(super) fn strays(&self) -> Result<Vec<String>, Refusal> {
         let read = || {
-            let mut statement = self
-                .db
-                .prepare("SELECT DISTINCT run_id FROM events WHERE run_id NOT IN (SELECT run_id FROM runs) LIMIT 100")?;
+            let mut statement = self.db.prepare(
+                "SELECT DISTINCT run_id FROM events WHERE run_id NOT IN (SELECT run_id FROM runs) LIMIT 100",
+            )?;
             let names = statement.query_map([], |r| r.get(0))?;
             names.collect::<Result<Vec<_>, _>>()
         };

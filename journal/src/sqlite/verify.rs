@@ -10,6 +10,7 @@ use dpone_engine::run::apply::begin;
 use super::{Journal, RunRow};
 use crate::failure::corrupt;
 use crate::rule::{Hash, Head};
+use crate::schema;
 
 /// How many sentences about damaged pages are kept.
 const MAX_PAGES: usize = 100;
@@ -37,7 +38,7 @@ impl RunCheck {
 /// A whole journal, verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What SQLite finds wrong with the file's pages, at most a hundred sentences.
+    /// What is wrong with the file's pages and tables, in at most some hundred sentences.
     pub pages: Vec<String>,
     /// Every run, newest first, then events of runs that are not listed.
     pub runs: Vec<RunCheck>,
@@ -62,6 +63,7 @@ impl Journal {
     /// If not even the list of runs can be read, or another process holds the journal's lock.
     pub fn verify(&self) -> Result<Verdict, Refusal> {
         let mut verdict = Verdict { pages: self.damaged_pages()?, runs: Vec::new() };
+        verdict.pages.extend(self.changed_tables()?);
         for row in self.runs()? {
             verdict.runs.push(self.check(&row)?);
         }
@@ -89,9 +91,27 @@ impl Journal {
         }
     }
 
+    /// Tables, indexes and triggers that are not as they were made. What others added is none of the journal's.
+    fn changed_tables(&self) -> Result<Vec<String>, Refusal> {
+        let read = || {
+            let mut statement = self.db.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+            let found = statement.query_map([], |r| r.get::<_, String>(0))?;
+            found.collect::<Result<Vec<_>, _>>()
+        };
+        match read().map_err(|e| self.reader().fail(&e)) {
+            Ok(found) => Ok(schema::statements()
+                .filter(|made| !found.iter().any(|f| f == made))
+                .map(|made| format!("this is not there as it was made: {}", made.lines().next().unwrap_or_default()))
+                .collect()),
+            Err(damage) if is_damage(&damage) => Ok(vec![damage.message]),
+            Err(other) => Err(other),
+        }
+    }
+
     fn check(&self, row: &RunRow) -> Result<RunCheck, Refusal> {
         let place = |seq: u64| format!("{}, run {}, event {seq}", self.path.display(), row.run);
         let mut last = Head::EMPTY;
+        let mut planned_at = None;
         let mut folded: Option<Run> = None;
         let followed = self.reader().follow(&row.run, |entry, head| {
             let legal = match &mut folded {
@@ -100,12 +120,12 @@ impl Journal {
             };
             legal.map_err(|illegal| corrupt(&self.path, &illegal.to_string()).at(place(entry.seq)))?;
             last = head;
+            planned_at.get_or_insert(entry.at);
             Ok(())
         });
         let broken = match followed {
-            Ok(()) => self.against_list(row, folded.as_ref(), last).map(|what| {
-                corrupt(&self.path, what).at(format!("{}, run {}", self.path.display(), row.run))
-            }),
+            Ok(()) => against_list(row, folded.as_ref(), planned_at, last)
+                .map(|what| corrupt(&self.path, what).at(format!("{}, run {}", self.path.display(), row.run))),
             Err(damage) if is_damage(&damage) => {
                 let unplaced = damage.place.as_deref() == Some(&*self.path.display().to_string());
                 Some(if unplaced { damage.at(place(last.seq + 1)) } else { damage })
@@ -115,15 +135,20 @@ impl Journal {
         let head = (last.seq > 0).then_some(last.hash);
         Ok(RunCheck { run: row.run.clone(), events: last.seq, head, broken })
     }
+}
 
-    /// What the list of runs says otherwise than the run's own log.
-    fn against_list(&self, row: &RunRow, folded: Option<&Run>, last: Head) -> Option<&'static str> {
-        let Some(run) = folded else { return Some("a run has no event") };
-        if *run.id != *row.run || run.plan.manifest != row.manifest || run.plan.target != row.target {
-            return Some("the list of runs says otherwise than the run's plan");
-        }
-        (last.epoch > row.epoch || run.epoch > row.epoch).then_some("the list of runs is behind the run's epoch")
+/// What the list of runs says otherwise than the run's own log.
+fn against_list(row: &RunRow, folded: Option<&Run>, planned_at: Option<u64>, last: Head) -> Option<&'static str> {
+    let Some(run) = folded else { return Some("a run has no event") };
+    let same = *run.id == *row.run
+        && run.plan.manifest == row.manifest
+        && run.plan.target == row.target
+        && planned_at == Some(row.created);
+    if !same {
+        return Some("the list of runs says otherwise than the run's plan");
     }
+    // It may be ahead: a runner can end between its epoch and its first event.
+    (last.epoch > row.epoch || run.epoch > row.epoch).then_some("the list of runs is behind the run's epoch")
 }
 
 fn is_damage(refusal: &Refusal) -> bool {

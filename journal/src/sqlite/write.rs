@@ -74,9 +74,7 @@ impl Journal {
     /// Brings what is committed into the main file, as far as no reader is in the way: a journal whose `-wal` is lost
     /// still knows every run, and the epoch that its newest runner has claimed the target under.
     fn settle(&self) -> Result<(), Refusal> {
-        self.db
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-            .map_err(|e| refusal(&self.path, &e))
+        self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(|e| refusal(&self.path, &e))
     }
 
     /// Appends events of a runner, in one transaction that checks its epoch.

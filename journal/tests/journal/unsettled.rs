@@ -1,0 +1,70 @@
+//! Which runs of a target are not settled: found from the last event where that is enough, never otherwise than the
+//! fold says.
+
+use dpone_engine::codes::Code;
+use dpone_engine::run::recover;
+use dpone_journal::sqlite::Journal;
+use rusqlite::Connection;
+
+use super::samples::planned;
+use super::story;
+
+#[test]
+fn every_prefix_of_a_log_is_settled_as_its_fold_says() {
+    for story in [story::delivered("a", "t"), story::failed("a", "t")] {
+        let mut settled = 0;
+        for facts in 1..=story.events.len() {
+            let folder = tempfile::tempdir().unwrap();
+            let mut journal = Journal::open(&folder.path().join("journal.db")).unwrap();
+            story.write(&mut journal, facts);
+            let run = recover(story.events[..facts].iter().map(|(_, e)| e)).unwrap();
+            let unsettled = journal.unsettled_on("t").unwrap();
+            assert_eq!(unsettled.is_empty(), run.settled(), "after {facts} facts");
+            assert_eq!(unsettled, journal.runs().unwrap().into_iter().filter(|_| !run.settled()).collect::<Vec<_>>());
+            settled += u32::from(run.settled());
+            // So says the creation of the next run, too.
+            let next = journal.create_run(&planned("b", "t"), 1);
+            assert_eq!(
+                next.err().map(|r| r.code),
+                (!run.settled()).then_some(Code::RunUnsettled),
+                "after {facts} facts"
+            );
+        }
+        assert!(settled > 0 && settled < story.events.len() as u32);
+    }
+}
+
+#[test]
+fn targets_do_not_touch_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("journal.db")).unwrap();
+    journal.create_run(&planned("a", "t1"), 1).unwrap();
+    journal.create_run(&planned("b", "t2"), 2).unwrap();
+    assert_eq!(journal.create_run(&planned("c", "t1"), 3).unwrap_err().code, Code::RunUnsettled);
+    assert_eq!(journal.unsettled_on("t2").unwrap()[0].run, "b");
+    assert_eq!(journal.unsettled_on("t3").unwrap(), []);
+    assert_eq!(journal.newest_of("orders").unwrap().unwrap().run, "b");
+    assert_eq!(journal.newest_of("other").unwrap(), None);
+    assert_eq!(journal.runs().unwrap().iter().map(|r| &*r.run).collect::<Vec<_>>(), ["b", "a"]);
+    assert_eq!(journal.run("c").unwrap_err().code, Code::RunNotFound);
+    assert_eq!(journal.entries("c").unwrap_err().code, Code::RunNotFound);
+    assert_eq!(journal.raise_epoch("c").unwrap_err().code, Code::RunNotFound);
+}
+
+/// The last event is believed only if it is whole.
+#[test]
+fn a_damaged_end_is_no_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path).unwrap();
+    let story = story::failed("a", "t");
+    story.write(&mut journal, story.events.len() - 1);
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "DROP TRIGGER events_are_not_changed;
+         UPDATE events SET kind = 'closed', payload = x'00' WHERE seq = (SELECT max(seq) FROM events);",
+    )
+    .unwrap();
+    assert_eq!(journal.unsettled_on("t").unwrap_err().code, Code::JournalCorrupt);
+    assert_eq!(journal.create_run(&planned("b", "t"), 1).unwrap_err().code, Code::JournalCorrupt);
+}
