@@ -55,8 +55,8 @@ fn killed_after(path: &Path, numbers: u64) -> u64 {
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut durable = 0;
     while durable < numbers {
-        let line = said.next().expect("the writer goes on").unwrap();
-        durable = line.strip_prefix("durable ").expect(&line).parse().unwrap();
+        let line = said.next().unwrap().unwrap();
+        durable = line.strip_prefix("durable ").unwrap().parse().unwrap();
     }
     assert!(lock::take(path, "m", "t").is_err(), "the writer holds its locks");
     child.kill().unwrap();
