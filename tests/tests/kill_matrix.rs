@@ -42,7 +42,10 @@ fn matrix(sink: Sink, mode: Mode, per_partition: bool) {
 
     let all = std::env::var_os("DPONE_KILL_ALL").is_some();
     let step = if all { 1 } else { total.div_ceil(POINTS) };
-    let chosen: Vec<usize> = (1..=total).step_by(step).collect();
+    // The publication's own points are always among them.
+    let publishing =
+        |at: &usize| points[*at - 1].path.contains("/_dpone/manifest-") || points[*at - 1].path.contains("/.pub_");
+    let chosen: BTreeSet<usize> = (1..=total).step_by(step).chain((1..=total).filter(publishing)).collect();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let (mut killed, mut ended) = (0, 0);
     for &point in &chosen {

@@ -4,6 +4,7 @@
 //! and that name is created once: however often a publication is sent, by whichever try, the run is published once.
 
 use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 
 use bytes::Bytes;
 use dpone_engine::codes::Code;
@@ -139,14 +140,13 @@ impl ParquetSink {
 
     /// Writes the manifest beside the staged files, synced, and links it to its name unless that is taken.
     fn create(&self, order: &PublishOrder, pointer: &Pointer) -> Result<(), Uncreated> {
-        let staging = order.staged.staging.first().map_or(self.root.clone(), |s| self.root.join(s));
-        let draft = staging.join(format!(".{}.json", order.publication));
+        let draft = self.draft(order);
         let text = serde_json::to_vec_pretty(pointer).map_err(|e| Uncreated::Never(e.into()))?;
         durable::remove_file(&draft).map_err(Uncreated::Never)?;
         durable::write_new(&draft, &[Bytes::from(text)]).map_err(Uncreated::Never)?;
         let name = pointer_path(&self.root, pointer.version);
         let Err(e) = durable::publish_new(&draft, &name) else { return Ok(()) };
-        // The draft's name is this publication's own, and goes with its staging folder.
+        // The draft's name is this publication's own; a probe removes what is left of it.
         let _ = durable::remove_file(&draft);
         match (e.kind(), name.try_exists()) {
             (ErrorKind::AlreadyExists, _) => Err(Uncreated::Taken),
@@ -155,9 +155,19 @@ impl ParquetSink {
         }
     }
 
-    /// How a publication stands, with its receipt if it happened.
+    /// Where a publication's manifest is written before it has its name.
+    fn draft(&self, order: &PublishOrder) -> PathBuf {
+        let staging = order.staged.staging.first().map_or(self.root.clone(), |s| self.root.join(s));
+        staging.join(format!(".{}.json", order.publication))
+    }
+
+    /// How a publication in doubt stands, with its receipt if it happened. It was fenced before, so its draft is of no use
+    /// to anyone any more and is removed: the folder it is in may be a part of the dataset by now.
     pub(super) fn sight_publication(&self, order: &PublishOrder) -> dpone_engine::ports::Sighting {
         use dpone_engine::ports::Sighting;
+        if durable::remove_file(&self.draft(order)).is_err() {
+            return Sighting::of(Seen::CannotTell);
+        }
         let ours = match self.stands(&order.base, &order.staged.claimant.run) {
             Ok(Stands::Ours(found)) => found,
             Ok(Stands::Nothing) => return Sighting::of(Seen::Nothing),

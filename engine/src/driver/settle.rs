@@ -108,7 +108,10 @@ impl<'a, P: Ports> Driver<'a, P> {
                     Why::fatal(code, format!("something else stands where this run's {:?} belongs", effect.kind()));
                 facts.push(Event::NotDone { key, why: why.clone(), not_before });
                 self.put_settled(key, &effect, &Event::NotDone { key, why: why.clone(), not_before });
-                let may_halt = self.run.halted.is_none()
+                // Facts taken in together are applied together: the first of them that halts is the primary error.
+                let halting = facts.iter().any(|fact| matches!(fact, Event::Halted { .. }));
+                let may_halt = !halting
+                    && self.run.halted.is_none()
                     && self.run.state.may_become(State::FailedPrepublication)
                     && self.run.open_publication().is_none();
                 if !may_halt {
