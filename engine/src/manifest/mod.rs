@@ -39,8 +39,8 @@ pub use ranges::{
     GapPolicy, NullBucket, OnAuthorityLost, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
 };
 pub use runtime::{
-    Encryption, EncryptionMode, FailedPolicy, FileCleanup, Multipart, ObjectCleanup, Runtime, Storage, StorageProfile,
-    StoreType, TempPolicy, TransferStore,
+    DEFAULT_JOURNAL, Encryption, EncryptionMode, FailedPolicy, FileCleanup, Multipart, ObjectCleanup, Runtime, Storage,
+    StorageProfile, StoreType, TempPolicy, TransferStore,
 };
 pub use shape::json_schema;
 pub use sink::{Sink, SinkType, Strategy, StrategyMode};

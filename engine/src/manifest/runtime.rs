@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::connection::ConnectionType;
 use super::text_enum::text_enum;
 
+/// The journal, where neither the manifest nor the command line names one.
+pub const DEFAULT_JOURNAL: &str = ".dpone/journal.db";
+
 text_enum! {
     /// Human-readable kind of storage; changes nothing by itself.
     #[derive(Default)]

@@ -6,6 +6,7 @@ use super::grid::{Grid, one_line};
 use super::run_result::{RunOutcome, RunResult, quoted};
 use super::units::{bytes, count, duration};
 use crate::driver::Entry;
+use crate::manifest::DEFAULT_JOURNAL;
 
 /// The receipt, for a terminal; `markdown` writes tables and lists of Markdown instead.
 pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String {
@@ -53,7 +54,11 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
         }
     }
     fact("journal", &result.journal);
-    fact("replay", &format!("dpone --journal {} journal inspect {}", quoted(&result.journal), quoted(&result.run_id)));
+    let stated = match result.journal == DEFAULT_JOURNAL {
+        true => String::new(),
+        false => format!(" --journal {}", quoted(&result.journal)),
+    };
+    fact("replay", &format!("dpone journal inspect{stated} {}", quoted(&result.run_id)));
     if let Some(next) = &result.next {
         fact("next", next);
     }

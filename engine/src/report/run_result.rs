@@ -7,7 +7,7 @@ use crate::codes::{Code, FailureClass};
 use crate::driver::{Entry, Finish, Observed};
 use crate::evidence::log::Log;
 use crate::evidence::{QualityView, quality};
-use crate::manifest::Consistency;
+use crate::manifest::{Consistency, DEFAULT_JOURNAL};
 use crate::plan::{Concurrency, Plan};
 use crate::run::effect::Document;
 use crate::run::{Ending, Run, Why, ending};
@@ -26,6 +26,19 @@ pub enum RunOutcome {
     Suspended,
     /// It is not known whether the publication happened.
     Unknown,
+}
+
+impl RunOutcome {
+    /// As JSON says it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RunOutcome::Delivered => "delivered",
+            RunOutcome::NothingToDo => "nothing_to_do",
+            RunOutcome::Failed => "failed",
+            RunOutcome::Suspended => "suspended",
+            RunOutcome::Unknown => "unknown",
+        }
+    }
 }
 
 /// The last object on stdout of `run --format json`.
@@ -196,7 +209,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         quality: quality(plan, run),
         evidence: (sealed.is_some() || cleanup.is_some()).then_some(EvidenceRefs { sealed, cleanup }),
         journal: extras.journal.to_owned(),
-        next: next(outcome, run, why.as_ref(), extras),
+        next: next(outcome, plan, run, why.as_ref(), extras),
     }
 }
 
@@ -273,21 +286,34 @@ fn why(work: Work<'_>) -> Option<Why> {
     }
 }
 
-fn next(outcome: RunOutcome, run: &Run, why: Option<&Why>, extras: &Extras<'_>) -> Option<String> {
-    let resume = || Some(format!("dpone run {} --resume {}", quoted(extras.manifest_file), quoted(&run.id)));
-    let reconcile = || Some(format!("dpone reconcile {}", quoted(&run.id)));
+fn next(outcome: RunOutcome, plan: &Plan, run: &Run, why: Option<&Why>, extras: &Extras<'_>) -> Option<String> {
+    // Without a word about the journal, `run` takes the manifest's, and a command without a manifest the default one.
+    let journal = |unstated: &str| match extras.journal == unstated {
+        true => String::new(),
+        false => format!(" --journal {}", quoted(extras.journal)),
+    };
+    let run_journal = journal(&plan.manifest.runtime.journal);
+    let file = quoted(extras.manifest_file);
+    let resume = || Some(format!("dpone run {file}{run_journal} --resume {}", quoted(&run.id)));
+    let reconcile = || Some(format!("dpone reconcile{} {}", journal(DEFAULT_JOURNAL), quoted(&run.id)));
     match outcome {
         RunOutcome::NothingToDo => None,
         RunOutcome::Delivered if why.is_none() => None,
         RunOutcome::Delivered => resume(),
-        RunOutcome::Failed if why.is_some_and(|why| why.code == Code::RunAbandoned) => {
-            Some(format!("dpone run {}", quoted(extras.manifest_file)))
+        RunOutcome::Failed if why.is_some_and(|why| begins_anew(why.code)) => {
+            Some(format!("dpone run {file}{run_journal}"))
         }
         RunOutcome::Failed => resume(),
         // A stopped runner's publication in doubt is settled by resuming: that probes it first.
         RunOutcome::Suspended => resume(),
         RunOutcome::Unknown => reconcile(),
     }
+}
+
+/// Whether a failed run's next attempt would be in vain, so that a new run must follow: it was given up, or what it was
+/// planned to replace is not the target any more.
+const fn begins_anew(code: Code) -> bool {
+    matches!(code, Code::RunAbandoned | Code::PublicationBaseChanged)
 }
 
 /// An argument as a shell takes it.
@@ -299,4 +325,9 @@ pub(super) fn quoted(text: &str) -> String {
 /// How a run ended as its log alone tells it, for `runs show`.
 pub fn recorded(run: &Run) -> Finish {
     if run.settled() || run.state.is_past_publication() { Finish::Ended(ending(run)) } else { Finish::Suspended }
+}
+
+/// How a run stands as its log alone tells it, for lists.
+pub fn standing(run: &Run) -> RunOutcome {
+    outcome(Work::Finished(&recorded(run)), run)
 }

@@ -395,7 +395,8 @@ impl Run {
         self.state = State::FailedPrepublication;
         // A document sealed while the outcome was unknown is not the one of a failed attempt.
         self.evidence.clear();
-        if self.plan.objects_after_failure == Retention::Keep {
+        // A failed attempt's objects are kept for the next one; a run that was given up has none.
+        if self.plan.objects_after_failure == Retention::Keep && why.code != Code::RunAbandoned {
             let kept = self.owned.values_mut().filter(|o| o.kind == OwnedKind::Object && o.fate == Fate::Live);
             kept.for_each(|o| o.fate = Fate::Kept);
         }

@@ -3,7 +3,7 @@
 use super::super::document::{Document, TransferStoreDocument};
 use super::super::problems::Problems;
 use super::super::runtime::{
-    Encryption, EncryptionMode, Multipart, ObjectCleanup, Runtime, Storage, StoreType, TransferStore,
+    DEFAULT_JOURNAL, Encryption, EncryptionMode, Multipart, ObjectCleanup, Runtime, Storage, StoreType, TransferStore,
 };
 use super::super::size::ByteSize;
 use crate::codes::Code;
@@ -31,7 +31,7 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems<'_>) -> Runti
     let path_template = or(&given.path_template, "{pipeline}/{run_id}/{stage}");
     template(&path_template, problems);
     Runtime {
-        journal: or(&document.runtime.journal, ".dpone/journal.db"),
+        journal: or(&document.runtime.journal, DEFAULT_JOURNAL),
         storage: Storage {
             profile: given.profile,
             work_dir,
