@@ -10,7 +10,7 @@ use clap_complete::Shell;
 /// Every run is a state machine whose facts are appended to a journal: a crash at any instruction resumes or reconciles
 /// from it.
 #[derive(Debug, Parser)]
-#[command(name = "dpone", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "dpone", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -27,9 +27,10 @@ const EXAMPLES: &str = "Examples:
 
 /// Options of every command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The journal [default: the manifest's, else .dpone/journal.db]
-    #[arg(long, global = true, value_name = "PATH", env = "DPONE_JOURNAL")]
+    #[arg(long, global = true, value_name = "PATH", env = "DPONE_JOURNAL", hide_env_values = true)]
     pub(crate) journal: Option<PathBuf>,
     /// How results are printed on stdout
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
@@ -46,7 +47,7 @@ pub(crate) struct Global {
     /// Show no progress
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
-    /// When to use colour
+    /// When to use colour; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
 }
@@ -54,31 +55,23 @@ pub(crate) struct Global {
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
     Text,
-    /// One JSON object.
     Json,
-    /// Markdown.
     Md,
 }
 
 /// How logs are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// A line each.
     Text,
-    /// A JSON object each.
     Json,
 }
 
 /// When colour is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -101,6 +94,13 @@ pub(crate) enum Command {
     Runs {
         #[command(subcommand)]
         command: Option<RunsCommand>,
+    },
+    /// Find out whether an announced publication happened, and work on from there
+    ///
+    /// Exits with 4 if it still cannot be found out.
+    Reconcile {
+        /// The run
+        run: String,
     },
     /// Read the journal
     Journal {
@@ -133,7 +133,9 @@ pub(crate) struct RunArgs {
     /// The new run's id: letters, digits, - and _, at most 64 [default: a UUID]
     #[arg(long, value_name = "ID", conflicts_with = "resume", value_parser = run_id)]
     pub(crate) run_id: Option<String>,
-    /// Continue the newest run of this manifest, or the one named; a failed one starts its next attempt
+    /// Continue the newest run of this manifest, or the one named
+    ///
+    /// A failed run starts its next attempt; a delivered one is answered with nothing to do.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
 }

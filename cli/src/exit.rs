@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dpone_engine::codes::{Code, FailureClass};
+use dpone_engine::codes::Code;
 
 /// Delivered, or nothing to do.
 pub(crate) const DELIVERED: u8 = 0;
@@ -10,20 +10,16 @@ pub(crate) const DELIVERED: u8 = 0;
 pub(crate) const INTERNAL: u8 = 1;
 /// Refused before any source row was read.
 pub(crate) const REFUSED: u8 = 2;
-/// Failed; nothing published; resumable.
-pub(crate) const FAILED: u8 = 3;
 /// Another runner or claim is active.
 pub(crate) const ACTIVE: u8 = 5;
 
-/// The exit code of a command that was refused with that code.
+/// The exit code of a command that was refused with that code. A refusal comes before any source row is read,
+/// whatever class its code has: what goes wrong later is a run's end and told as one.
 pub(crate) fn of_refusal(code: Code) -> u8 {
     match code {
-        Code::InternalError => INTERNAL,
+        Code::InternalError | Code::JournalCorrupt => INTERNAL,
         Code::RunAlreadyActive | Code::TargetClaimedElsewhere | Code::LeaseLost => ACTIVE,
-        _ => match code.class() {
-            FailureClass::PreflightBlock | FailureClass::Control => REFUSED,
-            _ => FAILED,
-        },
+        _ => REFUSED,
     }
 }
 

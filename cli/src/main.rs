@@ -6,6 +6,7 @@ mod compose;
 mod exit;
 mod logs;
 mod output;
+mod panics;
 mod progress;
 mod report;
 mod signals;
@@ -22,6 +23,7 @@ use output::Output;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    panics::install();
     let cli = Cli::parse();
     let output = Output::new(&cli.global);
     logs::start(&cli.global);
@@ -41,6 +43,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Answer {
         Command::Completions { shell } => commands::completions::completions(*shell, output),
         Command::Plan { manifest, show_values } => commands::plan::plan(&cli.global, manifest, *show_values, output),
         Command::Run(args) => commands::run::run(&cli.global, args, output),
+        Command::Reconcile { run } => commands::reconcile::reconcile(&cli.global, run, output),
         Command::Runs { command } => commands::runs::runs(&cli.global, command.as_ref(), output),
         Command::Journal { command } => commands::journal::journal(&cli.global, command, output),
     }

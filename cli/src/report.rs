@@ -46,6 +46,19 @@ pub(crate) fn tell(told: &Told<'_>, output: &Output) -> u8 {
     told.finish.map_or(exit::DELIVERED, |finish| finish_code(finish, told.run, signal))
 }
 
+/// Says that a run was delivered already.
+pub(crate) fn nothing_to_do(
+    manifest: &str,
+    journal: &Journal,
+    plan: &Plan,
+    run: &Run,
+    entries: &[Entry],
+    output: &Output,
+) -> u8 {
+    let observed = Observed::default();
+    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed, signal: None }, output)
+}
+
 /// A run that was refused before it began: the same JSON keys, with what is not known left null.
 pub(crate) fn refused(manifest: Option<&str>, refusals: &[Refusal], output: &Output) -> u8 {
     let first = refusals.first();

@@ -1,51 +1,54 @@
 //! SIGINT and SIGTERM: the first suspends the run in order, the second ends the process at once.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::{process, thread};
 
 use dpone_engine::ports::Control;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// Whether a signal has asked to stop, and which.
 pub(crate) struct Signals {
     asked: watch::Receiver<Option<i32>>,
-    number: Rc<Cell<Option<i32>>>,
 }
 
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
 
 impl Signals {
-    /// Begins to listen. Must be called within a runtime.
+    /// Begins to listen, on a thread of its own: the second signal must end the process whatever the runner is at.
+    /// `announce` is given a line when the first one comes.
     ///
     /// # Errors
     /// If the system does not let the process listen.
-    pub(crate) fn listen() -> std::io::Result<Self> {
+    pub(crate) fn listen(announce: Box<dyn Fn(&str) + Send>) -> std::io::Result<Self> {
         let (ask, asked) = watch::channel(None);
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::spawn(async move {
-            let mut first = true;
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let (mut interrupt, mut terminate) = {
+            let _in_runtime = runtime.enter();
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+        };
+        let listen = async move {
             loop {
                 let number = tokio::select! {
                     Some(()) = interrupt.recv() => SIGINT,
                     Some(()) = terminate.recv() => SIGTERM,
                     else => return,
                 };
-                if !first {
-                    std::process::exit(128 + number);
+                if ask.borrow().is_some() {
+                    process::exit(128 + number);
                 }
-                first = false;
+                announce("stopping in order; the run can be resumed. Once more to stop at once.");
                 let _ = ask.send(Some(number));
             }
-        });
-        Ok(Self { asked, number: Rc::new(Cell::new(None)) })
+        };
+        thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(listen))?;
+        Ok(Self { asked })
     }
 
     /// The signal that asked to stop.
     pub(crate) fn number(&self) -> Option<i32> {
-        self.number.get().or(*self.asked.borrow())
+        *self.asked.borrow()
     }
 }
 
@@ -55,12 +58,9 @@ impl Control for Signals {
     }
 
     async fn stopped(&self) {
-        let mut asked = self.asked.clone();
         // A sender that is gone never asks.
-        if let Ok(number) = asked.wait_for(Option::is_some).await {
-            self.number.set(*number);
-            return;
+        if self.asked.clone().wait_for(Option::is_some).await.is_err() {
+            std::future::pending().await
         }
-        std::future::pending().await
     }
 }

@@ -1,12 +1,10 @@
 //! `dpone journal inspect|verify`.
 
-use dpone_engine::plan::Plan;
 use dpone_engine::report::timeline::{table, text, timeline};
 use dpone_journal::sqlite::Journal;
 use serde_json::json;
 
-use super::run::one;
-use super::{Answer, journal_path};
+use super::{Answer, journal_path, one};
 use crate::args::{Format, Global, JournalCommand};
 use crate::exit;
 use crate::output::Output;
@@ -49,9 +47,4 @@ fn verify(journal: &Journal, output: &Output) -> Answer {
     }
     output.refusals(&broken);
     Ok(if broken.is_empty() { exit::DELIVERED } else { exit::INTERNAL })
-}
-
-/// The plan that a run was begun with.
-pub(super) fn planned(document: &str) -> Result<Plan, Vec<dpone_engine::refusal::Refusal>> {
-    Plan::from_document(document).map_err(one)
 }

@@ -5,12 +5,15 @@ pub(crate) mod execute;
 pub(crate) mod explain;
 pub(crate) mod journal;
 pub(crate) mod plan;
+pub(crate) mod reconcile;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
 
 use std::path::{Path, PathBuf};
 
+use dpone_engine::manifest::DEFAULT_JOURNAL;
+use dpone_engine::plan::Plan;
 use dpone_engine::refusal::Refusal;
 
 /// What a command answers.
@@ -18,5 +21,17 @@ pub(crate) type Answer = Result<u8, Vec<Refusal>>;
 
 /// The journal of commands that have no manifest.
 pub(crate) fn journal_path(stated: Option<&Path>) -> PathBuf {
-    stated.map_or_else(|| PathBuf::from(".dpone/journal.db"), Path::to_path_buf)
+    stated.map_or_else(|| PathBuf::from(DEFAULT_JOURNAL), Path::to_path_buf)
+}
+
+/// What stands for the manifest's file where a command does not know it.
+pub(crate) const SOME_MANIFEST: &str = "MANIFEST";
+
+/// The plan that a run was begun with.
+fn planned(document: &str) -> Result<Plan, Vec<Refusal>> {
+    Plan::from_document(document).map_err(one)
+}
+
+fn one(refusal: Refusal) -> Vec<Refusal> {
+    vec![refusal]
 }

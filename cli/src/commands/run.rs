@@ -1,6 +1,7 @@
 //! `dpone run MANIFEST`, and with `--resume`.
 
 use dpone_engine::codes::Code;
+use dpone_engine::manifest::DEFAULT_JOURNAL;
 use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::refusal::Refusal;
 use dpone_engine::run::{Event, State};
@@ -8,8 +9,8 @@ use dpone_journal::lock;
 use dpone_journal::sqlite::{Journal, RunRow};
 use uuid::Uuid;
 
-use super::Answer;
-use super::execute::{Job, execute, nothing_to_do};
+use super::execute::{Job, execute};
+use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
 use crate::compose::{Loaded, load, preflight, storage};
 use crate::output::Output;
@@ -39,6 +40,7 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, output: &Outp
     let locks = lock::take(&loaded.journal, &first.manifest.name, &first.target.target).map_err(one)?;
     // Again, now that no other runner of this journal can change the target.
     let plan = plan(loaded, Some(&journal))?;
+    settled(loaded, &journal, &plan)?;
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
     let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let facts = plan.facts().map_err(one)?;
@@ -51,27 +53,67 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
     let row = find(&journal, loaded, run).map_err(one)?;
     let locks = lock::take(&loaded.journal, &row.manifest, &row.target).map_err(one)?;
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
-    let planned = Plan::from_document(&folded.plan.document).map_err(one)?;
+    let planned = planned(&folded.plan.document)?;
     if folded.state == State::CleanupComplete {
-        return Ok(nothing_to_do(&loaded.name, &journal, &planned, &folded, &entries, output));
+        return Ok(report::nothing_to_do(&loaded.name, &journal, &planned, &folded, &entries, output));
     }
-    // What was read once is read the same way again, so both sides must still be what they were.
-    let newer = plan(loaded, Some(&journal))?;
-    let differences = planned.differences(&newer);
-    if !differences.is_empty() {
-        let text = format!("run {} was planned otherwise: {}", row.run, differences.join("; "));
-        return Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(format!(
-            "Undo the change and resume, or give the run up with `dpone runs abandon {}` and start a new one.",
-            row.run
-        ))));
+    if folded.settled() && folded.halted.as_ref().is_some_and(|why| why.code == Code::RunAbandoned) {
+        let text = format!("run {} was given up; what it had read is gone", row.run);
+        return Err(one(
+            Refusal::new(Code::RunAbandoned, text).fix(format!("Start anew: `dpone run {}`.", loaded.name))
+        ));
     }
-    let plan = planned.resumed_with(&newer);
+    let plan = match folded.state.is_past_publication() || folded.open_publication().is_some() {
+        // Nothing is read any more: what is left is to find out, to write down and to clean up.
+        true => planned,
+        false => unchanged(loaded, &journal, planned, &row.run)?,
+    };
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
     execute(
         global,
         Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run: row.run, abandon: false },
         output,
     )
+}
+
+/// The plan of a run, if it is still the plan: what was read once is read the same way again, so both sides must be what
+/// they were.
+fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &str) -> Result<Plan, Vec<Refusal>> {
+    let newer = plan(loaded, Some(journal))?;
+    let differences = planned.differences(&newer);
+    if differences.is_empty() {
+        return Ok(planned.resumed_with(&newer));
+    }
+    let text = format!("run {run} was planned otherwise: {}", differences.join("; "));
+    Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(format!(
+        "Undo the change and resume, or give the run up with `dpone runs abandon{} {run}` and start a new one.",
+        stated(journal)
+    ))))
+}
+
+/// The option that names the journal, for commands that have no manifest to name it.
+fn stated(journal: &Journal) -> String {
+    match journal.path().as_os_str() == DEFAULT_JOURNAL {
+        true => String::new(),
+        false => format!(" --journal {}", journal.path().display()),
+    }
+}
+
+/// Refuses a new run while an earlier one on its target is not settled.
+fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Refusal>> {
+    let unsettled = journal.unsettled_on(&plan.target.target).map_err(one)?;
+    let Some(other) = unsettled.first() else { return Ok(()) };
+    let (run, _) = journal.fold(&other.run).map_err(one)?;
+    let manifest = if other.manifest == plan.manifest.name { loaded.name.as_str() } else { SOME_MANIFEST };
+    let stated = stated(journal);
+    let otherwise = match run.open_publication().is_some() || run.state.is_past_publication() {
+        true => format!("settle it with `dpone reconcile{stated} {}`", other.run),
+        false => format!("give it up with `dpone runs abandon{stated} {}`", other.run),
+    };
+    let text =
+        format!("run {} of {} on {} is not settled: it is in {}", other.run, other.manifest, other.target, run.state);
+    Err(one(Refusal::new(Code::RunUnsettled, text)
+        .fix(format!("Continue it with `dpone run {manifest}{stated} --resume {}`, or {otherwise}.", other.run))))
 }
 
 fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
@@ -105,12 +147,8 @@ fn plan(loaded: &Loaded, journal: Option<&Journal>) -> Result<Plan, Vec<Refusal>
     })
 }
 
-pub(super) fn one(refusal: Refusal) -> Vec<Refusal> {
-    vec![refusal]
-}
-
 /// Wall time, Unix milliseconds.
-pub(super) fn now() -> u64 {
+fn now() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }

@@ -4,7 +4,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::driver::Observed;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::grid::Grid;
-use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result};
+use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result, standing};
 use dpone_engine::report::{receipt::receipt, units};
 use dpone_engine::run::Run;
 use dpone_journal::lock;
@@ -12,9 +12,7 @@ use dpone_journal::sqlite::Journal;
 use serde_json::json;
 
 use super::execute::{Job, execute};
-use super::journal::planned;
-use super::run::one;
-use super::{Answer, journal_path};
+use super::{Answer, SOME_MANIFEST, journal_path, one, planned};
 use crate::args::{Format, Global, RunsCommand};
 use crate::exit;
 use crate::output::Output;
@@ -47,6 +45,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                         "target": row.target,
                         "planned_at": units::time(row.created),
                         "state": run.as_ref().map(|r| r.state.name()),
+                        "outcome": run.as_ref().map(standing),
                         "attempt": run.as_ref().map(|r| r.attempt),
                         "settled": run.as_ref().map(Run::settled),
                         "published": run.as_ref().and_then(published),
@@ -57,16 +56,17 @@ fn list(journal: &Journal, output: &Output) -> Answer {
             output.json(&json!({ "runs": runs }));
         }
         Format::Text | Format::Md => {
-            let mut grid = Grid::new(&["run", "manifest", "planned", "state", ">attempt", ">rows"]);
+            let mut grid = Grid::new(&["run", "manifest", "planned", "outcome", "state", ">attempt", ">rows"]);
             for (row, run) in &rows {
-                let of = |f: fn(&Run) -> String| run.as_ref().map_or_else(|| "?".to_owned(), f);
+                let of = |f: fn(&Run) -> String| run.as_ref().map_or_else(|| "damaged".to_owned(), f);
                 grid.row([
                     row.run.clone(),
                     row.manifest.clone(),
                     units::time(row.created),
+                    of(|r| standing(r).name().to_owned()),
                     of(|r| r.state.to_string()),
                     of(|r| r.attempt.to_string()),
-                    of(|r| r.rows_read().to_string()),
+                    of(|r| units::count(r.rows_read())),
                 ]);
             }
             let markdown = output.format == Format::Md;
@@ -81,7 +81,7 @@ fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;
     let path = journal.path().display().to_string();
-    let extras = Extras { manifest_file: "MANIFEST", journal: &path, observed: Observed::default() };
+    let extras = Extras { manifest_file: SOME_MANIFEST, journal: &path, observed: Observed::default() };
     let finish = recorded(&folded);
     let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);
     match output.format {
@@ -98,13 +98,16 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
     let (folded, _) = journal.fold(&row.run).map_err(one)?;
     if folded.settled() || folded.state.is_past_publication() || folded.open_publication().is_some() {
         let text = format!("run {} is in {} and can no longer be given up", row.run, folded.state);
-        return Err(one(Refusal::new(Code::OptionConflict, text)
-            .fix("A run whose publication was announced is settled with --resume; a settled run needs nothing.")));
+        let fix = match folded.settled() {
+            true => "Nothing needs to be done: the run is settled.".to_owned(),
+            false => format!("Its publication was announced: settle it with `dpone reconcile {}`.", row.run),
+        };
+        return Err(one(Refusal::new(Code::OptionConflict, text).fix(fix)));
     }
     let plan = planned(&folded.plan.document)?;
     execute(
         global,
-        Job { manifest: "MANIFEST", journal, locks: Some(locks), plan, run: row.run, abandon: true },
+        Job { manifest: SOME_MANIFEST, journal, locks: Some(locks), plan, run: row.run, abandon: true },
         output,
     )
 }

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::signals::Signals;
 
 /// The ports of one run.
-pub(crate) struct RunPorts {
+pub(crate) struct RunPorts<'a> {
     log: SqliteLog,
     source: SqliteSource,
     store: LocalObjects,
@@ -27,13 +27,18 @@ pub(crate) struct RunPorts {
     evidence: EvidenceFiles,
     clock: SystemClock,
     entropy: SystemEntropy,
-    progress: Progress,
-    signals: Signals,
+    progress: &'a Progress,
+    signals: &'a Signals,
 }
 
-impl RunPorts {
+impl<'a> RunPorts<'a> {
     /// The ports that a plan names.
-    pub(crate) fn new(plan: &Plan, log: SqliteLog, progress: Progress, signals: Signals) -> Result<Self, Vec<Refusal>> {
+    pub(crate) fn new(
+        plan: &Plan,
+        log: SqliteLog,
+        progress: &'a Progress,
+        signals: &'a Signals,
+    ) -> Result<Self, Vec<Refusal>> {
         let manifest = &plan.manifest;
         let storage = &manifest.runtime.storage;
         let entropy = SystemEntropy;
@@ -62,19 +67,7 @@ impl RunPorts {
     }
 }
 
-impl RunPorts {
-    /// The run has ended: nothing is shown any more.
-    pub(crate) fn done(&self) {
-        self.progress.finish();
-    }
-
-    /// The signal that asked to stop, if one did.
-    pub(crate) fn signal(&self) -> Option<i32> {
-        self.signals.number()
-    }
-}
-
-impl Ports for RunPorts {
+impl Ports for RunPorts<'_> {
     type Body = Body;
     type Log = SqliteLog;
     type Source = SqliteSource;
@@ -108,9 +101,9 @@ impl Ports for RunPorts {
         &self.entropy
     }
     fn observer(&self) -> &Progress {
-        &self.progress
+        self.progress
     }
     fn control(&self) -> &Signals {
-        &self.signals
+        self.signals
     }
 }

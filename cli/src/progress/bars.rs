@@ -1,92 +1,135 @@
-//! Bars on a terminal.
+//! Bars on a terminal: one per range that is being read, one for all rows, and what is being done.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dpone_engine::run::{Effect, Event, Receipt, UnitId};
-use indicatif::{HumanBytes, HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use dpone_engine::report::units::{bytes, count};
+use dpone_engine::run::{Effect, Event, Key, Receipt, UnitId};
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
-/// More ranges than this share the bar of all.
-const MOST_BARS: u32 = 16;
+use super::stage::Stage;
 
-/// One bar per range being read, and one for all.
+/// More ranges than this are read at once without a bar of their own.
+const MOST_BARS: usize = 16;
+/// Steps of a spinner.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Draws on stderr until it is told to finish.
 pub(crate) struct Bars {
     all: MultiProgress,
     total: ProgressBar,
-    state: ProgressBar,
-    units: RefCell<Vec<Option<ProgressBar>>>,
-    rows: RefCell<Vec<u64>>,
-    shown: bool,
+    work: ProgressBar,
+    stage: RefCell<Stage>,
+    readers: RefCell<BTreeMap<Key, (UnitId, ProgressBar)>>,
+    rows: RefCell<BTreeMap<UnitId, u64>>,
+    begun: Cell<bool>,
 }
 
 impl Bars {
     pub(super) fn new(units: u32, rows: Option<u64>) -> Self {
         let all = MultiProgress::new();
-        let total = all.add(match rows {
-            Some(rows) => ProgressBar::new(rows)
-                .with_style(style("{prefix:>10} [{bar:32}] {human_pos}/{human_len} rows  {per_sec}  eta {eta}")),
-            None => ProgressBar::no_length().with_style(style("{prefix:>10} {spinner} {human_pos} rows  {per_sec}")),
-        });
-        total.set_prefix("total");
-        let state = all.add(ProgressBar::new_spinner().with_style(style("{prefix:>10} {spinner} {msg}")));
-        state.set_prefix("state");
-        state.enable_steady_tick(Duration::from_millis(120));
+        let total = all.add(ProgressBar::no_length());
+        total.set_style(total_style(rows.is_some()));
+        if let Some(rows) = rows {
+            total.set_length(rows);
+        }
+        let work = all.add(ProgressBar::new_spinner().with_style(style("{spinner} {msg}")));
+        work.set_message("opening the source");
+        work.enable_steady_tick(TICK);
         Self {
             all,
             total,
-            state,
-            units: RefCell::new(vec![None; units as usize]),
-            rows: RefCell::new(vec![0; units as usize]),
-            shown: units <= MOST_BARS,
+            work,
+            stage: RefCell::new(Stage::new(units)),
+            readers: RefCell::default(),
+            rows: RefCell::default(),
+            begun: Cell::new(false),
         }
     }
 
+    /// Where lines can be written without disturbing the bars.
+    pub(super) fn above(&self) -> MultiProgress {
+        self.all.clone()
+    }
+
     pub(super) fn fact(&self, event: &Event) {
+        let mut stage = self.stage.borrow_mut();
+        if let Some(text) = stage.fact(event).or_else(|| stage.loads(event)) {
+            self.work.set_message(text);
+        }
         match event {
-            Event::Moved { to } => self.state.set_message(to.name()),
-            Event::AttemptStarted { attempt, .. } if *attempt > 1 => {
-                self.state.set_message(format!("attempt {attempt}"))
+            Event::AttemptStarted { .. } => self.rows.borrow_mut().clear(),
+            Event::Intended { key, effect: Effect::Read { unit, .. } } => self.begin(*key, *unit),
+            Event::Confirmed { receipt: Receipt::Counted { rows }, .. } => {
+                self.total.set_style(total_style(true));
+                self.total.set_length(*rows);
             }
-            Event::Halted { why, .. } => self.state.set_message(format!("stopping: {}", why.code)),
-            Event::Intended { effect: Effect::Read { unit, .. }, .. } if self.shown => {
-                let bar = self.all.insert_before(&self.total, ProgressBar::new_spinner());
-                bar.set_style(style("{prefix:>10} {spinner} {msg}"));
-                bar.set_prefix(format!("range {unit}"));
-                if let Some(slot) = self.units.borrow_mut().get_mut(*unit as usize) {
-                    *slot = Some(bar);
-                }
-            }
-            Event::Confirmed { receipt: Receipt::Read { .. }, .. } => {
-                for slot in self.units.borrow_mut().iter_mut() {
-                    if let Some(bar) = slot.take_if(|bar| bar.is_finished()) {
-                        self.all.remove(&bar);
-                    }
+            Event::Confirmed { key, .. }
+            | Event::NotDone { key, .. }
+            | Event::Doubted { key, .. }
+            | Event::Poisoned { key } => {
+                if let Some((_, bar)) = self.readers.borrow_mut().remove(key) {
+                    bar.finish_and_clear();
+                    self.all.remove(&bar);
                 }
             }
             _ => {}
         }
     }
 
-    pub(super) fn progress(&self, unit: UnitId, rows: u64, bytes: u64) {
-        let mut all = self.rows.borrow_mut();
-        if let Some(slot) = all.get_mut(unit as usize) {
-            *slot = rows;
+    fn begin(&self, key: Key, unit: UnitId) {
+        if !self.begun.replace(true) {
+            self.total.reset_eta();
+            self.total.reset_elapsed();
         }
-        self.total.set_position(all.iter().sum());
-        if let Some(Some(bar)) = self.units.borrow().get(unit as usize) {
-            bar.set_message(format!("{} rows  {}", HumanCount(rows), HumanBytes(bytes)));
+        let mut readers = self.readers.borrow_mut();
+        if readers.len() < MOST_BARS {
+            let bar = self.all.insert_before(&self.total, ProgressBar::new_spinner());
+            bar.set_style(style("{spinner} {prefix:<5} {msg}"));
+            bar.set_prefix(format!("r{unit}"));
+            bar.set_message("reading");
+            readers.insert(key, (unit, bar));
+        }
+    }
+
+    pub(super) fn progress(&self, unit: UnitId, rows: u64, encoded: u64) {
+        let mut all = self.rows.borrow_mut();
+        all.insert(unit, rows);
+        let read = all.values().sum();
+        if self.total.length().is_some_and(|length| length < read) {
+            self.total.set_length(read);
+        }
+        self.total.set_position(read);
+        if let Some((_, bar)) = self.readers.borrow().values().find(|(of, _)| *of == unit) {
+            bar.set_message(format!("{:>13} rows  {}", count(rows), bytes(encoded)));
             bar.tick();
         }
     }
 
     pub(super) fn finish(&self) {
-        self.state.finish_and_clear();
-        self.total.finish_and_clear();
-        for bar in self.units.borrow().iter().flatten() {
+        for (_, bar) in self.readers.borrow().values() {
             bar.finish_and_clear();
         }
+        self.total.finish_and_clear();
+        self.work.finish_and_clear();
         let _ = self.all.clear();
     }
+}
+
+fn total_style(bounded: bool) -> ProgressStyle {
+    let template = if bounded { "  {bar:30} {rows} of {all} rows  {rate}  eta {eta}" } else { "  {rows} rows  {rate}" };
+    style(template)
+        .progress_chars("━╸─")
+        .with_key("rows", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
+            let _ = w.write_str(&count(s.pos()));
+        })
+        .with_key("all", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
+            let _ = w.write_str(&count(s.len().unwrap_or(s.pos())));
+        })
+        .with_key("rate", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
+            let _ = write!(w, "{} rows/s", count(s.per_sec() as u64));
+        })
 }
 
 fn style(template: &str) -> ProgressStyle {

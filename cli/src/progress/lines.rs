@@ -1,52 +1,77 @@
-//! Plain lines, where nobody watches a terminal: every state, and rows at most every few seconds.
+//! Plain lines, where nobody watches a terminal: every step, and rows at most every few seconds.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use dpone_engine::run::{Event, UnitId};
+use dpone_engine::report::units::{count, duration};
+use dpone_engine::run::{Event, Receipt, UnitId};
+
+use super::stage::{Stage, rows};
 
 /// The least time between two lines about rows.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Writes lines on stderr.
 pub(crate) struct Lines {
+    stage: RefCell<Stage>,
     rows: RefCell<BTreeMap<UnitId, u64>>,
+    all: Cell<Option<u64>>,
     last: Cell<Instant>,
     start: Instant,
 }
 
-impl Default for Lines {
-    fn default() -> Self {
-        let now = Instant::now();
-        Self { rows: RefCell::default(), last: Cell::new(now), start: now }
-    }
-}
-
 impl Lines {
+    pub(super) fn new(units: u32, all: Option<u64>) -> Self {
+        let now = Instant::now();
+        Self {
+            stage: RefCell::new(Stage::new(units)),
+            rows: RefCell::default(),
+            all: Cell::new(all),
+            last: Cell::new(now),
+            start: now,
+        }
+    }
+
     pub(super) fn fact(&self, event: &Event) {
+        let mut stage = self.stage.borrow_mut();
+        if let Some(text) = stage.fact(event) {
+            self.say(&text);
+        }
+        if let Some(text) = stage.loads(event).filter(|_| self.due()) {
+            self.say(&text);
+        }
         match event {
-            Event::Moved { to } => self.say(to.name()),
-            Event::AttemptStarted { attempt, .. } if *attempt > 1 => self.say(&format!("attempt {attempt}")),
-            Event::Halted { why, .. } => self.say(&format!("stopping: {}", why.code)),
-            Event::NotDone { why, .. } if why.transient => self.say(&format!("will try again: {}", why.code)),
-            Event::Doubted { why, .. } => self.say(&format!("in doubt: {}", why.code)),
+            Event::AttemptStarted { .. } => self.rows.borrow_mut().clear(),
+            Event::Confirmed { receipt: Receipt::Counted { rows }, .. } => self.all.set(Some(*rows)),
             _ => {}
         }
     }
 
-    pub(super) fn progress(&self, unit: UnitId, rows: u64) {
-        self.rows.borrow_mut().insert(unit, rows);
-        if self.last.get().elapsed() >= EVERY {
-            self.last.set(Instant::now());
-            let total: u64 = self.rows.borrow().values().sum();
-            let rate = total as f64 / self.start.elapsed().as_secs_f64().max(0.001);
-            self.say(&format!("{total} rows read, {rate:.0} rows/s"));
+    pub(super) fn progress(&self, unit: UnitId, read: u64) {
+        self.rows.borrow_mut().insert(unit, read);
+        if !self.due() {
+            return;
         }
+        let read: u64 = self.rows.borrow().values().sum();
+        let seconds = self.start.elapsed().as_secs_f64().max(0.001);
+        let rate = read as f64 / seconds;
+        let eta = self.all.get().filter(|all| *all > read && rate >= 1.0).map_or_else(String::new, |all| {
+            format!(", eta {}", duration(((all - read) as f64 / rate * 1000.0) as u64))
+        });
+        self.say(&format!("{}, {} rows/s{eta}", rows(read, self.all.get()), count(rate as u64)));
+    }
+
+    fn due(&self) -> bool {
+        let due = self.last.get().elapsed() >= EVERY;
+        if due {
+            self.last.set(Instant::now());
+        }
+        due
     }
 
     fn say(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "[{:>8.2}s] {text}", self.start.elapsed().as_secs_f64());
+        let _ = writeln!(std::io::stderr().lock(), "[{:>7.2}s] {text}", self.start.elapsed().as_secs_f64());
     }
 }

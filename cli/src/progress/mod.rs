@@ -1,13 +1,15 @@
-//! What a run shows while it runs: bars on a terminal, a line now and then elsewhere.
+//! What a run shows while it runs: bars on a terminal, a line now and then elsewhere, and logs for who asks for them.
 
 mod bars;
 mod lines;
+mod stage;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use dpone_engine::ports::Observer;
 use dpone_engine::run::{Event, UnitId};
 
+use crate::args::Global;
 use bars::Bars;
 use lines::Lines;
 
@@ -15,21 +17,37 @@ use lines::Lines;
 pub(crate) enum Progress {
     /// Shows nothing.
     Silent,
-    /// One bar per range and one for all.
+    /// One bar per range that is being read and one for all.
     Bars(Bars),
     /// Plain lines on stderr.
     Lines(Lines),
 }
 
 impl Progress {
-    /// What suits the output: `units` ranges of about `rows` rows together, if that is known.
-    pub(crate) fn new(silent: bool, units: u32, rows: Option<u64>) -> Self {
-        if silent {
-            Self::Silent
-        } else if std::io::stderr().is_terminal() {
-            Self::Bars(Bars::new(units, rows))
-        } else {
-            Self::Lines(Lines::default())
+    /// What suits the options and the output: `units` ranges of about `rows` rows together, if that is known.
+    pub(crate) fn new(global: &Global, units: u32, rows: Option<u64>) -> Self {
+        // Log lines and bars would write over each other.
+        let bars = std::io::stderr().is_terminal() && global.verbose == 0;
+        match (global.no_progress || global.quiet, bars) {
+            (true, _) => Self::Silent,
+            (false, true) => Self::Bars(Bars::new(units, rows)),
+            (false, false) => Self::Lines(Lines::new(units, rows)),
+        }
+    }
+
+    /// Writes a line beside what is shown; from any thread.
+    pub(crate) fn announcer(&self) -> Box<dyn Fn(&str) + Send> {
+        match self {
+            Self::Silent => Box::new(|_| {}),
+            Self::Bars(bars) => {
+                let above = bars.above();
+                Box::new(move |text| {
+                    let _ = above.println(text);
+                })
+            }
+            Self::Lines(_) => Box::new(|text| {
+                let _ = writeln!(std::io::stderr().lock(), "{text}");
+            }),
         }
     }
 
@@ -42,7 +60,8 @@ impl Progress {
 }
 
 impl Observer for Progress {
-    fn fact(&self, _seq: u64, event: &Event) {
+    fn fact(&self, seq: u64, event: &Event) {
+        log(seq, event);
         match self {
             Self::Silent => {}
             Self::Bars(bars) => bars.fact(event),
@@ -51,10 +70,26 @@ impl Observer for Progress {
     }
 
     fn progress(&self, unit: UnitId, rows: u64, bytes: u64) {
+        tracing::trace!(unit, rows, bytes, "read");
         match self {
             Self::Silent => {}
             Self::Bars(bars) => bars.progress(unit, rows, bytes),
             Self::Lines(lines) => lines.progress(unit, rows),
         }
+    }
+}
+
+/// Facts as log lines: kinds, keys and codes, no value of a source.
+fn log(seq: u64, event: &Event) {
+    match event {
+        Event::Moved { to } => tracing::info!(seq, state = to.name(), "state"),
+        Event::AttemptStarted { attempt, .. } => tracing::info!(seq, attempt, "attempt started"),
+        Event::TakenOver { epoch } => tracing::info!(seq, epoch, "runner started"),
+        Event::Halted { why, .. } => tracing::info!(seq, code = %why.code, "halted"),
+        Event::Intended { key, effect } => tracing::debug!(seq, key = key.0, effect = ?effect.kind(), "intended"),
+        Event::Confirmed { key, receipt } => tracing::debug!(seq, key = key.0, effect = ?receipt.kind(), "confirmed"),
+        Event::NotDone { key, why, .. } => tracing::info!(seq, key = key.0, code = %why.code, "not done"),
+        Event::Doubted { key, why } => tracing::info!(seq, key = key.0, code = %why.code, "in doubt"),
+        other => tracing::debug!(seq, kind = ?other.kind(), "fact"),
     }
 }

@@ -1,0 +1,31 @@
+//! `dpone reconcile RUN`.
+
+use dpone_engine::codes::Code;
+use dpone_engine::refusal::Refusal;
+use dpone_journal::lock;
+use dpone_journal::sqlite::Journal;
+
+use super::execute::{Job, execute};
+use super::{Answer, SOME_MANIFEST, journal_path, one, planned};
+use crate::args::Global;
+use crate::output::Output;
+use crate::report;
+
+/// Finds out whether an announced publication happened and works on from the answer, by the plan in the journal.
+pub(crate) fn reconcile(global: &Global, run: &str, output: &Output) -> Answer {
+    let journal = Journal::open_existing(&journal_path(global.journal.as_deref())).map_err(one)?;
+    let row = journal.run(run).map_err(one)?;
+    let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
+    let (folded, entries) = journal.fold(&row.run).map_err(one)?;
+    let plan = planned(&folded.plan.document)?;
+    if folded.delivered() && folded.settled() {
+        return Ok(report::nothing_to_do(SOME_MANIFEST, &journal, &plan, &folded, &entries, output));
+    }
+    if folded.open_publication().is_none() && !folded.state.is_past_publication() {
+        let text = format!("run {} is in {} and has announced no publication", row.run, folded.state);
+        return Err(one(Refusal::new(Code::OptionConflict, text)
+            .fix(format!("Nothing is in doubt. Continue the run with `dpone run MANIFEST --resume {}`.", row.run))));
+    }
+    let job = Job { manifest: SOME_MANIFEST, journal, locks: Some(locks), plan, run: row.run, abandon: false };
+    execute(global, job, output)
+}

@@ -1,0 +1,38 @@
+//! Options that change how things are printed.
+
+use super::world::World;
+
+#[test]
+fn colour_only_where_it_is_asked_for() {
+    let world = World::new(1);
+    for (option, coloured) in [("auto", false), ("never", false), ("always", true)] {
+        let ended = world.run(&["run", "none.yaml", "--color", option]).with(2, "manifest_not_found");
+        assert_eq!(ended.err.contains('\x1b'), coloured, "{ended}");
+    }
+}
+
+#[test]
+fn logs_go_to_stderr() {
+    let world = World::new(10);
+    let ended = world.run(&["run", "m.yaml", "-vv", "--log-format", "json", "--no-progress", "--format", "json"]);
+    let ended = ended.with(0, "");
+    assert_eq!(ended.json()["outcome"], "delivered");
+    let logs: Vec<serde_json::Value> = ended.err.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert!(logs.iter().any(|l| l["fields"]["state"] == "Published"), "{ended}");
+}
+
+#[test]
+fn the_environment_can_name_the_journal() {
+    let world = World::new(10);
+    let ended = world.command(&["run", "m.yaml", "-q"]).env("DPONE_JOURNAL", "elsewhere.db").output().unwrap();
+    assert!(ended.status.success());
+    assert!(world.path("elsewhere.db").exists() && !world.path(".dpone/journal.db").exists());
+}
+
+#[test]
+fn markdown_is_markdown() {
+    let world = World::new(10);
+    let receipt = world.run(&["run", "m.yaml", "--format", "md"]).with(0, "").out;
+    assert!(receipt.starts_with("# orders: delivered\n") && receipt.contains("| range |"), "{receipt}");
+    assert!(world.run(&["runs", "--format", "md"]).with(0, "").out.contains("| --- |"));
+}

@@ -1,0 +1,81 @@
+//! What is refused before a row is read: code, place, fix, exit code 2, one JSON object, and nothing created.
+
+use super::world::World;
+
+#[test]
+fn manifests() {
+    for (replace, code, says) in [
+        (&[("strategy:", "strateggy:")][..], "manifest_unknown_key", "Did you mean `strategy`?"),
+        (&[("name: orders", "name: Orders!")], "manifest_invalid_value", "m.yaml:1:"),
+        (&[("name: orders", "name: [orders")], "manifest_syntax", "m.yaml:"),
+        (&[("type: sqlite", "type: oracle")], "manifest_invalid_value", "sqlite"),
+        (&[("type: sqlite", "type: mysql")], "", ""),
+        (&[("source.db", "nowhere.db")], "source_not_found", "nowhere.db"),
+        (&[("name: t}", "name: tt}")], "source_table_not_found", "Did you mean \"t\"?"),
+        (&[("[id, k, v]", "[id, k, w]")], "source_column_not_found", "w"),
+        (&[("unique: [id]", "unique: [idd]")], "", "idd"),
+        (&[("mode: full_refresh", "mode: merge")], "strategy_key_missing", "key"),
+        (&[("8MiB", "2KiB")], "budget_too_small", ""),
+        (&[("exported_snapshot", "temporal_as_of")], "", ""),
+    ] {
+        let world = World::new(10);
+        world.manifest(replace);
+        let before = world.listing();
+        for command in ["plan", "run"] {
+            let ended = world.run(&[command, "m.yaml", "--format", "json"]).with(2, says).with_code(code);
+            let told = ended.json();
+            if command == "run" {
+                assert_eq!((told["outcome"].as_str(), told["published"].as_bool()), (Some("failed"), Some(false)));
+                assert_eq!(told["failure_class"], "preflight_block", "{ended}");
+                assert!(ended.err.contains(&format!("error[{}]", told["code"].as_str().unwrap())), "{ended}");
+            } else {
+                assert_eq!(told["blocked"], true, "{ended}");
+            }
+            assert!(ended.err.contains("see: dpone explain "), "{ended}");
+            assert_eq!(world.listing(), before, "{command} of {replace:?} created something");
+        }
+    }
+}
+
+impl super::world::Ended {
+    #[track_caller]
+    fn with_code(self, code: &str) -> Self {
+        assert!(self.err.contains(&format!("error[{code}")), "expected {code}: {self}");
+        self
+    }
+}
+
+#[test]
+fn files_that_are_no_manifest() {
+    let world = World::new(1);
+    std::fs::write(world.path("bytes.yaml"), [0xff, 0xfe, 0x00]).unwrap();
+    for (file, code) in
+        [("none.yaml", "manifest_not_found"), (".", "manifest_not_found"), ("bytes.yaml", "manifest_syntax")]
+    {
+        let ended = world.run(&["run", file, "--format", "json"]).with(2, &format!("error[{code}]"));
+        assert_eq!(ended.json()["code"], code);
+    }
+}
+
+#[test]
+fn runs_and_journals_that_are_not_there() {
+    let world = World::new(1);
+    for arguments in
+        [&["runs"][..], &["journal", "verify"], &["journal", "inspect", "x"], &["run", "m.yaml", "--resume"]]
+    {
+        world.run(arguments).with(2, "error[journal_not_found]");
+    }
+    assert_eq!(world.listing(), ["m.yaml", "source.db"], "nothing was created");
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    for arguments in [
+        &["runs", "show", "x"][..],
+        &["runs", "abandon", "x"],
+        &["reconcile", "x"],
+        &["journal", "inspect", "x"],
+        &["run", "m.yaml", "--resume", "x"],
+    ] {
+        world.run(arguments).with(2, "error[run_not_found]");
+    }
+    world.manifest(&[("name: orders", "name: others")]);
+    world.run(&["run", "m.yaml", "--resume"]).with(2, "error[run_not_found]");
+}

@@ -1,0 +1,80 @@
+//! Runs to their end.
+
+use rusqlite::Connection;
+
+use super::world::World;
+
+#[test]
+fn a_run_delivers_and_says_so() {
+    let world = World::new(100);
+    let ended = world.run(&["run", "m.yaml", "--format", "json", "--run-id", "first"]).with(0, "reading");
+    let told = ended.json();
+    assert_eq!((told["run_id"].as_str(), told["outcome"].as_str()), (Some("first"), Some("delivered")));
+    assert_eq!((told["published"].as_bool(), told["rows"].as_u64()), (Some(true), Some(100)));
+    assert!(told["code"].is_null() && told["next"].is_null() && told["failure_class"].is_null(), "{ended}");
+    assert_eq!(told["ranges"].as_array().unwrap().len(), 4, "three ranges and one for NULL");
+    assert!(world.path(told["evidence"]["sealed"]["path"].as_str().unwrap()).exists());
+
+    world.run(&["run", "m.yaml", "--run-id", "first"]).with(2, "already has a run first");
+    let again = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
+    assert_eq!((again["outcome"].as_str(), again["run_id"].as_str()), (Some("nothing_to_do"), Some("first")));
+    assert_eq!(world.run(&["reconcile", "first", "--format", "json"]).with(0, "").json()["outcome"], "nothing_to_do");
+    world.run(&["runs", "abandon", "first"]).with(2, "can no longer be given up");
+
+    let shown = world.run(&["runs", "show", "first"]).with(0, "").out;
+    assert!(shown.contains("delivered") && shown.contains("dpone journal inspect first"), "{shown}");
+    assert_eq!(world.newest()["outcome"], "delivered");
+}
+
+#[test]
+fn quiet_prints_nothing_that_was_not_asked_for() {
+    let world = World::new(10);
+    let ended = world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""));
+    let ended = world.run(&["run", "m.yaml", "--no-progress"]).with(0, "");
+    assert!(!ended.out.is_empty());
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn strategies_of_a_database() {
+    for (strategy, after_one, after_two) in
+        [("{mode: full_refresh}", 100, 100), ("{mode: append}", 100, 200), ("{mode: merge, key: [id]}", 100, 100)]
+    {
+        let world = World::new(100);
+        let sink = format!("sink: {{type: sqlite, path: target.db, table: {{name: t}}, strategy: {strategy}}}");
+        world.manifest(&[("sink: {type: parquet, uri: dataset, strategy: {mode: full_refresh}}", &sink)]);
+        let count = || {
+            let db = Connection::open(world.path("target.db")).unwrap();
+            db.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, u64>(0)).unwrap()
+        };
+        world.run(&["run", "m.yaml"]).with(0, "");
+        assert_eq!(count(), after_one, "{strategy}");
+        world.run(&["run", "m.yaml"]).with(0, "");
+        assert_eq!(count(), after_two, "{strategy}");
+    }
+}
+
+#[test]
+fn an_empty_table_is_delivered_empty() {
+    let world = World::new(0);
+    let told = world.run(&["run", "m.yaml", "--format", "json"]).with(0, "").json();
+    assert_eq!((told["outcome"].as_str(), told["rows"].as_u64()), (Some("delivered"), Some(0)));
+}
+
+#[test]
+fn a_failed_run_is_continued_in_its_next_attempt() {
+    let world = World::new(100);
+    world.manifest(&[("unique: [id]", "unique: [v]")]);
+    world.source().execute("UPDATE t SET v = 'row 1' WHERE id = 2", []).unwrap();
+    let told = world.run(&["run", "m.yaml", "--format", "json"]).with(3, "error[quality_unique]").json();
+    assert_eq!((told["outcome"].as_str(), told["published"].as_bool()), (Some("failed"), Some(false)));
+    assert_eq!((told["code"].as_str(), told["failure_class"].as_str()), (Some("quality_unique"), Some("quality")));
+    let run = told["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(told["next"], format!("dpone run m.yaml --resume {run}"));
+
+    world.run(&["run", "m.yaml", "--resume"]).with(3, "error[quality_unique]");
+    world.source().execute("UPDATE t SET v = 'row 2' WHERE id = 2", []).unwrap();
+    let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
+    assert_eq!((told["outcome"].as_str(), told["run_id"].as_str()), (Some("delivered"), Some(run.as_str())));
+}

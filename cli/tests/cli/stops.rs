@@ -1,0 +1,89 @@
+//! Runs that are stopped, and what may follow on their target.
+
+use dpone_journal::lock;
+use rustix::process::Signal;
+
+use super::world::{MANY, World};
+
+#[test]
+fn a_signal_suspends_and_resume_finishes() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let world = World::new(MANY);
+        let ended = world.reading(&["run", "m.yaml", "--format", "json"]).signal(signal);
+        let ended = ended.with(code, "error[suspended]");
+        let told = ended.json();
+        assert_eq!((told["outcome"].as_str(), told["published"].as_bool()), (Some("suspended"), Some(false)));
+        let run = told["run_id"].as_str().unwrap().to_owned();
+        assert_eq!(told["next"], format!("dpone run m.yaml --resume {run}"));
+        assert_eq!(world.newest()["settled"], false);
+
+        let refused = world.run(&["run", "m.yaml", "--format", "json"]).with(2, "error[run_unsettled]");
+        assert!(refused.err.contains(&format!("dpone run m.yaml --resume {run}")), "{refused}");
+        assert!(refused.err.contains(&format!("dpone runs abandon {run}")), "{refused}");
+
+        let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
+        assert_eq!((told["run_id"].as_str(), told["rows"].as_u64()), (Some(run.as_str()), Some(MANY)));
+    }
+}
+
+#[test]
+fn a_killed_run_is_resumed() {
+    let world = World::new(MANY);
+    assert_eq!(world.reading(&["run", "m.yaml"]).signal(Signal::KILL).code, None);
+    world.run(&["run", "m.yaml"]).with(2, "error[run_unsettled]");
+    let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
+    assert_eq!(told["rows"], MANY);
+}
+
+#[test]
+fn a_changed_plan_is_not_resumed_and_can_be_given_up() {
+    let world = World::new(MANY);
+    world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
+    let run = world.newest()["run_id"].as_str().unwrap().to_owned();
+    for (replace, names) in [
+        (&[("num_partitions: 3", "num_partitions: 4")][..], "num_partitions"),
+        (&[("[id, k, v]", "[id, k]")], "columns"),
+    ] {
+        world.manifest(replace);
+        let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[resume_plan_mismatch]");
+        assert!(refused.err.contains(names), "{refused}");
+    }
+    world.manifest(&[]);
+    world.source().execute_batch("ALTER TABLE t RENAME COLUMN v TO w; ALTER TABLE t ADD COLUMN v REAL").unwrap();
+    world.run(&["run", "m.yaml", "--resume"]).with(2, "error[resume_plan_mismatch]");
+
+    world.run(&["runs", "abandon", &run]).with(0, "error[run_abandoned]");
+    assert!(!world.listing().iter().any(|f| f.ends_with(".parquet")), "{:?}", world.listing());
+    world.run(&["run", "m.yaml", "--resume"]).with(2, "error[run_abandoned]");
+    world.run(&["runs", "abandon", &run]).with(2, "settled");
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+}
+
+#[test]
+fn another_runner_is_left_alone() {
+    let world = World::new(10);
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    let row = world.newest();
+    let target = row["target"].as_str().unwrap();
+    let rival = lock::take(&world.path(".dpone/journal.db"), "orders", target).unwrap();
+    let told = world.run(&["run", "m.yaml", "--format", "json"]).with(5, "error[run_already_active]").json();
+    assert_eq!(told["code"], "run_already_active");
+    world.run(&["run", "m.yaml", "--resume"]).with(5, "error[run_already_active]");
+    drop(rival);
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+}
+
+#[test]
+fn another_journals_claim_is_respected() {
+    let world = World::new(MANY);
+    world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
+    let told = world.run(&["run", "m.yaml", "--journal", "other.db", "--format", "json"]);
+    let told = told.with(5, "error[target_claimed_elsewhere]").json();
+    assert_eq!(told["published"], false);
+    world.run(&["run", "m.yaml", "--resume", "-q"]).with(0, "");
+    // What that run was planned to replace is not the target any more: it fails, and names a new run.
+    let told = world.run(&["run", "m.yaml", "--journal", "other.db", "--resume", "--format", "json"]);
+    let told = told.with(3, "error[publication_base_changed]").json();
+    assert_eq!(told["next"], "dpone run m.yaml --journal other.db");
+    world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
+}
