@@ -1,7 +1,11 @@
 //! `dpone journal inspect|verify`.
 
+use dpone_engine::codes::Code;
+use dpone_engine::refusal::Refusal;
+use dpone_engine::report::grid::Grid;
 use dpone_engine::report::timeline::{table, text, timeline};
-use dpone_journal::sqlite::Journal;
+use dpone_engine::report::units::count;
+use dpone_journal::sqlite::{Journal, Verdict};
 use serde_json::json;
 
 use super::{Answer, journal_path, one};
@@ -11,10 +15,13 @@ use crate::output::Output;
 
 /// Reads the journal.
 pub(crate) fn journal(global: &Global, command: &JournalCommand, output: &Output) -> Answer {
-    let journal = Journal::open_existing(&journal_path(global.journal.as_deref())).map_err(one)?;
+    let path = journal_path(global.journal.as_deref());
     match command {
-        JournalCommand::Inspect { run, at, show_values } => inspect(&journal, run, *at, *show_values, output),
-        JournalCommand::Verify => verify(&journal, output),
+        JournalCommand::Inspect { run, at, show_values } => {
+            let journal = Journal::open_to_read(&path).map_err(one)?;
+            inspect(&journal, run, *at, *show_values, output)
+        }
+        JournalCommand::Verify => verify(&Journal::open_to_verify(&path).map_err(one)?, output),
     }
 }
 
@@ -31,20 +38,45 @@ fn inspect(journal: &Journal, run: &str, at: Option<u64>, show_values: bool, out
 }
 
 fn verify(journal: &Journal, output: &Output) -> Answer {
-    let mut broken = Vec::new();
-    let runs = journal.runs().map_err(one)?;
-    let mut checked = Vec::new();
-    for row in &runs {
-        let found = journal.broken(&row.run).map_err(one)?;
-        checked.push(json!({ "run_id": row.run, "whole": found.is_none(), "code": found.as_ref().map(|r| r.code) }));
-        broken.extend(found);
-    }
+    let verdict = journal.verify().map_err(one)?;
     match output.format {
-        Format::Json => output.json(&json!({ "runs": checked, "broken": broken.len() })),
-        Format::Text | Format::Md => {
-            output.result(&format!("{} runs, {} broken", runs.len(), broken.len()));
+        Format::Json => {
+            let runs = verdict.runs.iter().map(|check| {
+                json!({
+                    "run_id": check.run,
+                    "whole": check.broken.is_none(),
+                    "events": check.events,
+                    "head": check.head_hex(),
+                    "code": check.broken.as_ref().map(|r| r.code),
+                    "detail": check.broken.as_ref().map(|r| &r.message),
+                })
+            });
+            output.json(&json!({
+                "journal": journal.path(),
+                "whole": verdict.whole(),
+                "broken": verdict.broken(),
+                "runs": runs.collect::<Vec<_>>(),
+                "pages": verdict.pages,
+            }));
         }
+        Format::Text | Format::Md => output.result(&verdict_text(&verdict, output.format == Format::Md)),
     }
+    let damaged =
+        |line: &String| Refusal::new(Code::JournalCorrupt, line.clone()).at(journal.path().display().to_string());
+    let mut broken: Vec<Refusal> = verdict.pages.iter().map(damaged).collect();
+    broken.extend(verdict.runs.iter().filter_map(|check| check.broken.clone()));
     output.refusals(&broken);
-    Ok(if broken.is_empty() { exit::DELIVERED } else { exit::INTERNAL })
+    Ok(if verdict.whole() { exit::DELIVERED } else { exit::INTERNAL })
+}
+
+fn verdict_text(verdict: &Verdict, markdown: bool) -> String {
+    let mut grid = Grid::new(&["run", ">events", "head", "verdict"]);
+    for check in &verdict.runs {
+        let head: String = check.head_hex().unwrap_or_default().chars().take(16).collect();
+        let verdict = check.broken.as_ref().map_or_else(|| "whole".to_owned(), |r| r.code.to_string());
+        grid.row([check.run.clone(), count(check.events), head, verdict]);
+    }
+    let table = if markdown { grid.markdown() } else { grid.text() };
+    let file = if verdict.pages.is_empty() { "the file is whole" } else { "the file is damaged" };
+    format!("{table}\n{} run(s), {} broken; {file}\n", verdict.runs.len(), verdict.broken())
 }

@@ -19,11 +19,8 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
         Err(refusals) => return Ok(blocked(&Blocked::by(refusals), output)),
     };
     // Digests are keyed by the journal; before there is one, by zeros, and the first run's differ.
-    let journal = if loaded.journal.exists() {
-        Some(Journal::open_existing(&loaded.journal).map_err(|r| vec![r])?)
-    } else {
-        None
-    };
+    let journal =
+        if loaded.journal.exists() { Some(Journal::open_to_read(&loaded.journal).map_err(|r| vec![r])?) } else { None };
     let key = journal.as_ref().map_or([0; 32], |j| *j.digest_key());
     let owns = |run: &str| journal.as_ref().is_some_and(|j| j.run(run).is_ok());
     match preflight(&loaded, key, owns) {

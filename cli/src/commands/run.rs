@@ -101,6 +101,10 @@ fn stated(journal: &Journal) -> String {
 
 /// Refuses a new run while an earlier one on its target is not settled.
 fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Refusal>> {
+    // Settled runs are believed by their last fact alone; the one that this run follows is read in full.
+    if let Some(former) = journal.newest_of(&plan.manifest.name).map_err(one)? {
+        journal.fold(&former.run).map_err(one)?;
+    }
     let unsettled = journal.unsettled_on(&plan.target.target).map_err(one)?;
     let Some(other) = unsettled.first() else { return Ok(()) };
     let (run, _) = journal.fold(&other.run).map_err(one)?;

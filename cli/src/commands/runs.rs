@@ -19,11 +19,12 @@ use crate::output::Output;
 
 /// Lists runs, shows one, or gives one up.
 pub(crate) fn runs(global: &Global, command: Option<&RunsCommand>, output: &Output) -> Answer {
-    let journal = Journal::open_existing(&journal_path(global.journal.as_deref())).map_err(one)?;
+    let path = journal_path(global.journal.as_deref());
+    let to_read = || Journal::open_to_read(&path).map_err(one);
     match command {
-        None => list(&journal, output),
-        Some(RunsCommand::Show { run }) => show(&journal, run, output),
-        Some(RunsCommand::Abandon { run }) => abandon(global, journal, run, output),
+        None => list(&to_read()?, output),
+        Some(RunsCommand::Show { run }) => show(&to_read()?, run, output),
+        Some(RunsCommand::Abandon { run }) => abandon(global, Journal::open_existing(&path).map_err(one)?, run, output),
     }
 }
 
