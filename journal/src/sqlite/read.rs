@@ -39,10 +39,12 @@ impl Reader<'_> {
         Ok(self.rows("WHERE manifest = ?1 ORDER BY rowid DESC LIMIT 1", [manifest])?.into_iter().next())
     }
 
+    /// The newest run is folded whatever its end says: the next one is planned over what it left in the target.
     pub(super) fn unsettled_on(&self, target: &str) -> Result<Vec<RunRow>, Refusal> {
         let mut unsettled = Vec::new();
-        for row in self.rows("WHERE target = ?1 ORDER BY rowid DESC", [target])? {
-            if !self.ends_settled(&row.run)? && !self.fold(&row.run)?.0.settled() {
+        for (age, row) in self.rows("WHERE target = ?1 ORDER BY rowid DESC", [target])?.into_iter().enumerate() {
+            let skipped = age > 0 && self.ends_settled(&row.run)?;
+            if !skipped && !self.fold(&row.run)?.0.settled() {
                 unsettled.push(row);
             }
         }

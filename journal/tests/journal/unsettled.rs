@@ -51,20 +51,41 @@ fn targets_do_not_touch_each_other() {
     assert_eq!(journal.raise_epoch("c").unwrap_err().code, Code::RunNotFound);
 }
 
-/// The last event is believed only if it is whole.
-#[test]
-fn a_damaged_end_is_no_end() {
+fn damaged(change: &str) -> Result<(), Code> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let mut journal = Journal::open(&path).unwrap();
-    let story = story::failed("a", "t");
-    story.write(&mut journal, story.events.len() - 1);
+    for (run, facts_short) in [("old", 0), ("open", 1), ("new", 0)] {
+        // Written while its target is its own, and found on one with the others.
+        let story = story::failed(run, run);
+        story.write(&mut journal, story.events.len() - facts_short);
+    }
     let raw = Connection::open(&path).unwrap();
     raw.execute_batch(
-        "DROP TRIGGER events_are_not_changed;
-         UPDATE events SET kind = 'closed', payload = x'00' WHERE seq = (SELECT max(seq) FROM events);",
+        "DROP TRIGGER events_are_not_changed; DROP TRIGGER epochs_only_grow; UPDATE runs SET target = 't'",
     )
     .unwrap();
-    assert_eq!(journal.unsettled_on("t").unwrap_err().code, Code::JournalCorrupt);
-    assert_eq!(journal.create_run(&planned("b", "t"), 1).unwrap_err().code, Code::JournalCorrupt);
+    raw.execute_batch(change).unwrap();
+    let unsettled = journal.unsettled_on("t").map_err(|r| r.code)?;
+    assert_eq!(unsettled.iter().map(|r| &*r.run).collect::<Vec<_>>(), ["open"], "{change}");
+    assert_eq!(journal.create_run(&planned("next", "t"), 1).unwrap_err().code, Code::RunUnsettled);
+    Ok(())
+}
+
+/// An end is believed only if it is whole; the newest run only as a whole.
+#[test]
+fn damage_is_no_end() {
+    let check = |change: &str, expect| assert_eq!(damaged(change), expect, "{change}");
+    let last = "seq = (SELECT max(seq) FROM events)";
+    check("", Ok(()));
+    check(
+        "UPDATE events SET kind = 'closed', payload = x'00' WHERE run_id = 'open' AND seq = 29",
+        Err(Code::JournalCorrupt),
+    );
+    check(&format!("UPDATE events SET at = at + 1 WHERE run_id = 'old' AND {last}"), Err(Code::JournalCorrupt));
+    check(&format!("UPDATE events SET at = at + 1 WHERE run_id = 'new' AND {last}"), Err(Code::JournalCorrupt));
+    check("UPDATE events SET at = at + 1 WHERE run_id = 'open' AND seq = 5", Err(Code::JournalCorrupt));
+    check("UPDATE events SET at = at + 1 WHERE run_id = 'new' AND seq = 5", Err(Code::JournalCorrupt));
+    // What an older run did before its end is for `verify`.
+    check("UPDATE events SET at = at + 1 WHERE run_id = 'old' AND seq = 5", Ok(()));
 }
