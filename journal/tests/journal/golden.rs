@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use dpone_engine::report::timeline::{text, timeline};
+use dpone_engine::run::run::Fate;
 use dpone_journal::sqlite::Journal;
 
 use super::story;
@@ -42,6 +43,7 @@ fn version_1_is_read() {
     for check in &verdict.runs {
         let (run, entries) = journal.fold(&check.run).unwrap();
         assert!(run.settled());
+        assert!(run.owned.values().all(|o| o.fate != Fate::Live), "{}", check.run);
         let head = check.head_hex().unwrap();
         writeln!(shown, "{} {} events, head {head}\n", check.run, check.events).unwrap();
         writeln!(shown, "{}", text(&timeline(&entries, None, true).unwrap())).unwrap();

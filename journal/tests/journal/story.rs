@@ -128,6 +128,13 @@ impl Story {
 
     #[track_caller]
     fn clean(&mut self) {
+        self.remove();
+        self.done(&Draft::Release, Receipt::Released);
+        self.record_cleanup();
+    }
+
+    #[track_caller]
+    fn remove(&mut self) {
         let live: Vec<(OwnedKind, String)> = self
             .run
             .owned
@@ -138,7 +145,10 @@ impl Story {
         for (kind, name) in live {
             self.done(&Draft::Drop { kind, name }, Receipt::Dropped);
         }
-        self.done(&Draft::Release, Receipt::Released);
+    }
+
+    #[track_caller]
+    fn record_cleanup(&mut self) {
         let receipt = Receipt::Written { sha256: "cd".repeat(32), path: "evidence/cleanup.json".into() };
         self.done(&Draft::Evidence { document: Document::Cleanup }, receipt);
     }
@@ -213,8 +223,9 @@ pub(crate) fn failed(run: &str, target: &str) -> Story {
     s.fact(Event::AttemptStarted { attempt: 2, adopted: Vec::new() });
     s.fact(Event::Halted { why: Why::fatal(Code::RunAbandoned, "an operator gave the run up"), key: None });
     s.seal();
-    let receipt = Receipt::Written { sha256: "ef".repeat(32), path: "evidence/cleanup.json".into() };
-    s.done(&Draft::Evidence { document: Document::Cleanup }, receipt);
+    // The object was kept for the next attempt, and a run that is given up keeps nothing.
+    s.remove();
+    s.record_cleanup();
     s.fact(Event::Closed);
     s
 }

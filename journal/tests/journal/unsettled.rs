@@ -76,10 +76,10 @@ fn damaged(change: &str) -> Result<(), Code> {
 #[test]
 fn damage_is_no_end() {
     let check = |change: &str, expect| assert_eq!(damaged(change), expect, "{change}");
-    let last = "seq = (SELECT max(seq) FROM events)";
+    let last = "seq = (SELECT max(seq) FROM events WHERE run_id = 'new')";
     check("", Ok(()));
     check(
-        "UPDATE events SET kind = 'closed', payload = x'00' WHERE run_id = 'open' AND seq = 29",
+        "UPDATE events SET kind = 'closed', payload = x'00' WHERE run_id = 'open' AND seq = (SELECT max(seq) FROM events WHERE run_id = 'open')",
         Err(Code::JournalCorrupt),
     );
     check(&format!("UPDATE events SET at = at + 1 WHERE run_id = 'old' AND {last}"), Err(Code::JournalCorrupt));
