@@ -30,7 +30,12 @@ pub(crate) struct Told<'a> {
 /// Prints it, and answers with the exit code.
 pub(crate) fn tell(told: &Told<'_>, output: &Output) -> u8 {
     let journal = told.journal.path().display().to_string();
-    let extras = Extras { manifest_file: told.manifest, journal: &journal, observed: told.observed };
+    let extras = Extras {
+        manifest_file: told.manifest,
+        journal: &journal,
+        key: told.journal.digest_key(),
+        observed: told.observed,
+    };
     let work = told.finish.map_or(Work::NothingToDo, Work::Finished);
     let result = run_result(told.plan, told.run, told.entries, work, &extras);
     match output.format {

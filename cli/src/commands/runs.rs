@@ -82,7 +82,12 @@ fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;
     let path = journal.path().display().to_string();
-    let extras = Extras { manifest_file: SOME_MANIFEST, journal: &path, observed: Observed::default() };
+    let extras = Extras {
+        manifest_file: SOME_MANIFEST,
+        journal: &path,
+        key: journal.digest_key(),
+        observed: Observed::default(),
+    };
     let finish = recorded(&folded);
     let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);
     match output.format {

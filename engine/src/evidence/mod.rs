@@ -8,7 +8,7 @@ mod cleanup;
 mod document;
 pub mod log;
 mod quality;
-mod ranges;
+pub(crate) mod ranges;
 mod sealed;
 
 pub use cleanup::{CleanupDocument, cleanup};

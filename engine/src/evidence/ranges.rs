@@ -150,7 +150,7 @@ fn state(run: &Run, log: &Log, id: u32, unit: &Unit) -> RangeState {
 }
 
 /// 128 bits, in hex, over the profile's canonical form: a bare checksum of few rows could be guessed.
-fn digest(key: &[u8; 32], profile: &UnitProfile) -> String {
+pub(crate) fn digest(key: &[u8; 32], profile: &UnitProfile) -> String {
     let form = serde_json::to_vec(profile).unwrap_or_default();
     blake3::keyed_hash(key, &form).to_hex()[..32].to_owned()
 }

@@ -40,17 +40,19 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
     };
     fact(
         "rows",
-        &format!("{} in {} range(s), {}{elapsed}", count(result.rows), result.ranges.len(), bytes(result.bytes)),
+        &format!("{} in {}, {}{elapsed}", count(result.rows), of(result.ranges.len(), "range"), bytes(result.bytes)),
     );
     fact("target", &result.target);
     let observed = result.concurrency.observed;
-    fact("at once", &format!("{} readers, {} uploads, {} loads", observed.readers, observed.uploads, observed.loads));
+    let at_once = [(observed.readers, "reader"), (observed.uploads, "upload"), (observed.loads, "load")];
+    fact("at once", &at_once.map(|(n, what)| of(n as usize, what)).join(", "));
     let budget = &result.budget;
     fact("budget", &format!("{} reserved at most, of {}", bytes(budget.reserved_peak), bytes(budget.configured)));
     fact("quality", &quality(result));
     if let Some(evidence) = &result.evidence {
         for document in [&evidence.sealed, &evidence.cleanup].into_iter().flatten() {
-            fact("evidence", &format!("{} (SHA-256 {})", document.path, document.sha256));
+            let sha256 = if markdown { document.sha256.clone() } else { shortened(&document.sha256) };
+            fact("evidence", &format!("{} (SHA-256 {sha256})", document.path));
         }
     }
     fact("journal", &result.journal);
@@ -62,7 +64,7 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
     if let Some(next) = &result.next {
         fact("next", next);
     }
-    let mut grid = Grid::new(&["range", ">rows", ">bytes", ">chunks", ">reads"]);
+    let mut grid = Grid::new(&["range", ">rows", ">bytes", ">chunks", ">reads", "checksum"]);
     for range in &result.ranges {
         grid.row([
             range.id.clone(),
@@ -70,6 +72,7 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
             bytes(range.bytes),
             range.chunks.to_string(),
             range.attempts.to_string(),
+            range.checksum.as_deref().map(shortened).unwrap_or_default(),
         ]);
     }
     out.push('\n');
@@ -84,7 +87,7 @@ fn quality(result: &RunResult) -> String {
     }
     let failed: Vec<_> = quality.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.gate.as_str()).collect();
     let gates = match failed.is_empty() {
-        true => format!("{} gate(s) passed", quality.gates.len()),
+        true => format!("{} passed", of(quality.gates.len(), "gate")),
         false => format!("failed: {}", failed.join(", ")),
     };
     let fidelity = match (quality.fidelity.passed, quality.fidelity.reason) {
@@ -93,4 +96,18 @@ fn quality(result: &RunResult) -> String {
         (None, reason) => format!("not compared: {}", reason.unwrap_or("unknown")),
     };
     format!("{gates}; {fidelity}")
+}
+
+/// A count with its noun.
+fn of(n: usize, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{s}")
+}
+
+/// The beginning of a digest; JSON and evidence have all of it.
+fn shortened(digest: &str) -> String {
+    match digest.get(..12) {
+        Some(head) => format!("{head}…"),
+        None => digest.to_owned(),
+    }
 }

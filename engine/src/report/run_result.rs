@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::codes::{Code, FailureClass};
 use crate::driver::{Entry, Finish, Observed};
 use crate::evidence::log::Log;
+use crate::evidence::ranges::digest;
 use crate::evidence::{QualityView, quality};
 use crate::manifest::{Consistency, DEFAULT_JOURNAL};
 use crate::plan::{Concurrency, Plan};
@@ -99,6 +100,8 @@ pub struct RangeResult {
     pub chunks: usize,
     /// How many times reading it was begun, over all attempts.
     pub attempts: u32,
+    /// Keyed digest of the profile (nulls, extremes, row checksum) of what was read, as in evidence; null before its end.
+    pub checksum: Option<String>,
 }
 
 /// Concurrency of a [`RunResult`].
@@ -148,6 +151,8 @@ pub struct Extras<'a> {
     pub manifest_file: &'a str,
     /// The journal file.
     pub journal: &'a str,
+    /// The journal's digest key.
+    pub key: &'a [u8; 32],
     /// What the driver measured; zero if no driver ran.
     pub observed: Observed,
 }
@@ -182,6 +187,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
                 bytes: objects.iter().map(|o| o.facts.bytes).sum(),
                 chunks: objects.len(),
                 attempts: log.reads.get(&ordinal).copied().unwrap_or(0),
+                checksum: read.map(|read| digest(extras.key, &read.profile)),
             }
         })
         .collect();

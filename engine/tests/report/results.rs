@@ -6,10 +6,15 @@ use dpone_engine::report::receipt::receipt;
 use dpone_engine::report::run_result::{Extras, RunOutcome, RunResult, Work, exit_code, finish_code, run_result};
 use dpone_engine::run::{Ending, Event, Why, ending};
 
-use super::story::{Story, delivered, failed, resumed, unknown};
+use super::story::{JOURNAL_KEY, Story, delivered, failed, resumed, unknown};
 
 fn result(story: &Story, work: Work<'_>) -> RunResult {
-    let extras = Extras { manifest_file: "my orders.yaml", journal: ".dpone/journal.db", observed: story.observed() };
+    let extras = Extras {
+        manifest_file: "my orders.yaml",
+        journal: ".dpone/journal.db",
+        key: &JOURNAL_KEY,
+        observed: story.observed(),
+    };
     run_result(&story.plan, &story.run, &story.entries, work, &extras)
 }
 

@@ -141,7 +141,12 @@ fn documents_satisfy_their_schemas() {
             valid("evidence", &to_value(sealed(&s.plan, &JOURNAL_KEY, &run, entries, s.observed())).unwrap());
             valid("evidence-cleanup", &to_value(cleanup(&run, entries)).unwrap());
             valid("timeline", &to_value(timeline(entries, None, true).unwrap()).unwrap());
-            let extras = Extras { manifest_file: "orders.yaml", journal: "journal.db", observed: s.observed() };
+            let extras = Extras {
+                manifest_file: "orders.yaml",
+                journal: "journal.db",
+                key: &JOURNAL_KEY,
+                observed: s.observed(),
+            };
             let finish = recorded(&run);
             let result = run_result(&s.plan, &run, entries, Work::Finished(&finish), &extras);
             valid("run-result", &to_value(&result).unwrap());
@@ -172,7 +177,8 @@ fn schemas_refuse_what_is_wrong() {
 #[test]
 fn promised_keys_are_there() {
     let s = delivered();
-    let extras = Extras { manifest_file: "orders.yaml", journal: "journal.db", observed: s.observed() };
+    let extras =
+        Extras { manifest_file: "orders.yaml", journal: "journal.db", key: &JOURNAL_KEY, observed: s.observed() };
     let result = to_value(run_result(&s.plan, &s.run, &s.entries, Work::NothingToDo, &extras)).unwrap();
     let keys: BTreeSet<&str> = result.as_object().unwrap().keys().map(String::as_str).collect();
     for key in "run_id manifest state outcome published code failure_class rows bytes ranges target consistency \
