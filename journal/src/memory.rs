@@ -90,14 +90,14 @@ impl MemoryJournal {
     /// # Errors
     /// If a record cannot be read back, or is not what was appended.
     pub fn entries(&self, run: &str) -> Result<Vec<journal::Entry>, Unreadable> {
+        let inner = self.0.borrow();
+        let stored = inner.runs.get(run).map(|(_, stored)| stored.as_slice()).unwrap_or_default();
         let mut head = Head::EMPTY;
-        self.stored(run)
-            .into_iter()
-            .map(|stored| {
-                head = rule::follow(run, head, &stored).map_err(|_| Unreadable::Malformed("what was appended"))?;
-                Ok(journal::Entry { seq: stored.seq, at: stored.at, event: decode(&stored.record)? })
-            })
-            .collect()
+        let checked = stored.iter().map(|stored| {
+            head = rule::follow(run, head, stored).map_err(|_| Unreadable::Malformed("what was appended"))?;
+            Ok(journal::Entry { seq: stored.seq, at: stored.at, event: decode(&stored.record)? })
+        });
+        checked.collect()
     }
 
     /// A run's events as they are stored.
