@@ -63,7 +63,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                 grid.row([
                     row.run.clone(),
                     row.manifest.clone(),
-                    units::time(row.created),
+                    to_the_second(row.created),
                     of(|r| standing(r).name().to_owned()),
                     of(|r| r.state.to_string()),
                     of(|r| r.attempt.to_string()),
@@ -75,6 +75,11 @@ fn list(journal: &Journal, output: &Output) -> Answer {
         }
     }
     Ok(exit::DELIVERED)
+}
+
+/// Milliseconds tell no two runs apart for a reader; JSON has them.
+fn to_the_second(unix_ms: u64) -> String {
+    units::time(unix_ms - unix_ms % 1000).replace(".000Z", "Z")
 }
 
 fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
