@@ -7,12 +7,12 @@ use arrow::datatypes::SchemaRef;
 use dpone_engine::ports::SealedChunk;
 use dpone_engine::run::effect::ChunkFacts;
 use dpone_engine::schema::{LogicalType, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding};
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
+use super::row_group::RowGroup;
 use super::{EncodeError, Segments, arrow_schema, parquet_schema};
 use crate::body::Body;
 
@@ -21,8 +21,8 @@ use crate::body::Body;
 pub struct ChunkLayout {
     arrow: SchemaRef,
     parquet: SchemaDescriptor,
-    usual: WriterProperties,
-    large: WriterProperties,
+    usual: WriterPropertiesPtr,
+    large: WriterPropertiesPtr,
 }
 
 impl ChunkLayout {
@@ -32,7 +32,12 @@ impl ChunkLayout {
     /// If a type has no exact form.
     pub fn new(schema: &Schema) -> Result<Self, EncodeError> {
         let (arrow, parquet) = (arrow_schema(schema)?, parquet_schema(schema)?);
-        Ok(Self { arrow, parquet, usual: properties(schema, false), large: properties(schema, true) })
+        Ok(Self {
+            arrow,
+            parquet,
+            usual: Arc::new(properties(schema, false)),
+            large: Arc::new(properties(schema, true)),
+        })
     }
 
     /// The files' Arrow schema.
@@ -97,7 +102,9 @@ fn properties(schema: &Schema, large: bool) -> WriterProperties {
 
 /// Writes one file.
 pub struct ChunkWriter {
-    writer: ArrowWriter<Segments>,
+    file: SerializedFileWriter<Segments>,
+    arrow: SchemaRef,
+    open: Option<RowGroup>,
     /// Encoded and buffered bytes at which a row group is ended.
     row_group: u64,
     rows: u64,
@@ -109,13 +116,9 @@ impl ChunkWriter {
     /// # Errors
     /// If the encoder refuses the schema.
     pub fn new(layout: &ChunkLayout, large: bool, row_group: u64) -> Result<Self, EncodeError> {
-        let properties = if large { layout.large.clone() } else { layout.usual.clone() };
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties)
-            .with_skip_arrow_metadata(true)
-            .with_parquet_schema(layout.parquet.clone());
-        let writer = ArrowWriter::try_new_with_options(Segments::default(), Arc::clone(&layout.arrow), options)?;
-        Ok(Self { writer, row_group, rows: 0 })
+        let properties = Arc::clone(if large { &layout.large } else { &layout.usual });
+        let file = SerializedFileWriter::new(Segments::default(), layout.parquet.root_schema_ptr(), properties)?;
+        Ok(Self { file, arrow: Arc::clone(&layout.arrow), open: None, row_group, rows: 0 })
     }
 
     /// Encodes a batch.
@@ -123,31 +126,42 @@ impl ChunkWriter {
     /// # Errors
     /// If the encoder fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), EncodeError> {
-        self.writer.write(batch)?;
-        self.rows += batch.num_rows() as u64;
-        if self.writer.memory_size() as u64 >= self.row_group {
-            self.writer.flush()?;
+        if batch.num_rows() == 0 {
+            return Ok(());
         }
+        let mut group = match self.open.take() {
+            Some(group) => group,
+            None => RowGroup::begin(&self.file, &self.arrow)?,
+        };
+        group.write(batch)?;
+        self.rows += batch.num_rows() as u64;
+        if group.memory() >= self.row_group {
+            return group.end(&mut self.file);
+        }
+        self.open = Some(group);
         Ok(())
     }
 
     /// Bytes of memory taken by what was written so far.
     pub fn memory(&self) -> u64 {
-        let chunks = self.writer.flushed_row_groups().iter().map(|g| g.columns().len() as u64).sum::<u64>();
-        self.writer.inner().memory() + self.writer.memory_size() as u64 + chunks * COLUMN_CHUNK_BYTES
+        let chunks = self.file.flushed_row_groups().iter().map(|g| g.columns().len() as u64).sum::<u64>();
+        self.file.inner().memory() + self.open.as_ref().map_or(0, RowGroup::memory) + chunks * COLUMN_CHUNK_BYTES
     }
 
     /// Bytes of the file so far, as far as they are known: at least the finished row groups.
     pub fn encoded(&self) -> u64 {
-        self.writer.inner().written() + self.writer.in_progress_size() as u64
+        self.file.inner().written() + self.open.as_ref().map_or(0, RowGroup::encoded)
     }
 
     /// Ends the file.
     ///
     /// # Errors
     /// If the encoder fails.
-    pub fn seal(self) -> Result<SealedChunk<Body>, EncodeError> {
-        let segments = self.writer.into_inner()?;
+    pub fn seal(mut self) -> Result<SealedChunk<Body>, EncodeError> {
+        if let Some(group) = self.open.take() {
+            group.end(&mut self.file)?;
+        }
+        let segments = self.file.into_inner()?;
         let bytes = segments.written();
         let (segments, sha256) = segments.finish();
         let facts = ChunkFacts { rows: self.rows, bytes, sha256 };

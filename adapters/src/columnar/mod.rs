@@ -4,6 +4,8 @@ mod batch;
 mod builder;
 mod chunk;
 mod encoder;
+mod pages;
+mod row_group;
 mod schema;
 mod segments;
 
