@@ -15,6 +15,7 @@ mod cells;
 mod check;
 mod claim;
 mod describe;
+mod empty;
 mod failure;
 mod footer;
 mod load;

@@ -135,6 +135,9 @@ impl ParquetSink {
             next.rows_published += receipt.rows;
             next.files.extend(receipt.files);
         }
+        if next.files.is_empty() {
+            next.files.push(self.empty_file(order)?);
+        }
         Ok(next)
     }
 

@@ -266,3 +266,27 @@ async fn something_else_under_the_next_versions_name_is_never_touched() {
     assert_eq!(sink.probe(&run.claimant, &effect, Some(&order)).await.seen, Seen::Foreign);
     assert_eq!(fs::read_to_string(&name).unwrap(), "not a manifest");
 }
+
+#[tokio::test]
+async fn a_version_without_rows_has_a_file_with_the_columns() {
+    for mode in [StrategyMode::FullRefresh, StrategyMode::Append] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("d");
+        // What a try that was killed can have left.
+        let run = Run::new("r1");
+        let sink = sink(&root, mode, Quality::default());
+        let staged = run.staged(&sink, Vec::new()).await;
+        let Outcome::Done(staged) = staged else { panic!("{staged:?}") };
+        fs::write(root.join(&run.staging).join("part-empty.parquet.part"), b"PAR1").unwrap();
+        fs::write(root.join(&run.staging).join("part-empty.parquet"), b"PAR1").unwrap();
+        let published = sink.publish(&run.publication(staged, "")).await;
+        assert!(matches!(published, Outcome::Done(Receipt::Published { rows: 0, .. })), "{published:?}");
+        assert_eq!(rows(&root), [0; 0]);
+        assert_eq!(data_files(&root), ["stg_r1_a1_00/part-empty.parquet"]);
+
+        let file = fs::File::open(root.join("stg_r1_a1_00/part-empty.parquet")).unwrap();
+        let columns = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().schema().clone();
+        let expected: Vec<String> = given::schema().columns.into_iter().map(|c| c.name).collect();
+        assert_eq!(columns.fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>(), expected);
+    }
+}
