@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs every check. Needs Rust (rust-toolchain.toml names the version), a C
-# compiler and the package registry; nothing else of the system.
+# compiler, the package registry, and root on Debian to install PostgreSQL unless it is there.
 #
 # Ends with nextest's summary; exits non-zero if anything failed.
 set -euo pipefail
@@ -41,6 +41,18 @@ export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
 step "$(rustc --version)"
 tool cargo-nextest cargo-nextest "$NEXTEST"
 tool cargo-deny cargo-deny "$DENY"
+
+# What tests start for themselves. Without root the packages must be there already.
+server() {
+    compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null && command -v openssl >/dev/null && return
+    step "installing postgresql and openssl (once)"
+    apt-get -o DPkg::Lock::Timeout=300 update -q || true
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q postgresql openssl
+}
+server || {
+    echo "error: PostgreSQL is missing and could not be installed. On Debian: apt-get install postgresql openssl" >&2
+    exit 2
+}
 
 check "format" cargo fmt --all --check
 check "dependencies: bans, licences, sources" cargo deny --locked check --hide-inclusion-graph bans licenses sources

@@ -11,6 +11,7 @@ pub mod durable;
 pub mod evidence_store;
 pub mod object_store;
 pub mod parquet_sink;
+pub mod postgres;
 pub mod sqlite_sink;
 pub mod sqlite_source;
 pub mod system;

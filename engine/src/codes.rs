@@ -59,6 +59,7 @@ codes! {
     ManifestSecretInline = "manifest_secret_inline", PreflightBlock, "The manifest holds a credential; credentials come by reference only.";
     RouteUnsupported = "route_unsupported", PreflightBlock, "This build does not have that source, store or sink type.";
     OptionConflict = "option_conflict", PreflightBlock, "Two settings contradict each other.";
+    ConnectionSettingsInvalid = "connection_settings_invalid", PreflightBlock, "A setting of a connection is missing or not allowed.";
     // Source preflight.
     SourceNotFound = "source_not_found", PreflightBlock, "The source database cannot be opened.";
     SourceTableNotFound = "source_table_not_found", PreflightBlock, "The source has no such table or view.";
