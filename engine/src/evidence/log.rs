@@ -93,8 +93,9 @@ pub struct Announced {
 pub struct Log {
     /// The effects by key.
     pub effects: BTreeMap<Key, Effect>,
-    /// The most of each kind of work that was in flight at one time.
-    pub observed: Concurrency,
+    /// The most of each kind of work that was in flight at one time; `readers` counts ranges, those that wait for a
+    /// session included.
+    observed: Concurrency,
     /// The most bytes of objects that were announced and unsettled at one time.
     pub inflight_bytes: u64,
     /// The most rows in them.
@@ -134,6 +135,16 @@ impl Log {
             log.take(entry);
         }
         log
+    }
+
+    /// The most of each kind of work that was done at one time by so many sessions.
+    pub fn observed(&self, sessions: u32) -> Concurrency {
+        Concurrency { readers: self.observed.readers.min(sessions), ..self.observed }
+    }
+
+    /// The most ranges that were begun and not at their end at one time.
+    pub fn inflight_ranges(&self) -> u32 {
+        self.observed.readers
     }
 
     fn take(&mut self, entry: &Entry) {

@@ -1,6 +1,6 @@
 //! The machine's limits that a plan implies.
 
-use super::Plan;
+use super::{Concurrency, Plan};
 use crate::manifest::OnAuthorityLost;
 use crate::run::Policy;
 
@@ -18,6 +18,7 @@ pub const fn default_policy(readers: u32, loaders: u32) -> Policy {
     Policy {
         now: 0,
         readers,
+        ranges: readers,
         loaders,
         droppers: DROPPERS,
         max_tries: MAX_TRIES,
@@ -34,9 +35,11 @@ pub const fn default_policy(readers: u32, loaders: u32) -> Policy {
 impl Plan {
     /// The limits that a runner of this plan works under.
     pub fn policy(&self) -> Policy {
+        let Concurrency { readers, loads, .. } = self.concurrency;
         Policy {
+            ranges: self.manifest.ranges.max_inflight_ranges.clamp(readers, 2 * readers),
             on_authority_lost: self.manifest.ranges.on_authority_lost,
-            ..default_policy(self.concurrency.readers, self.concurrency.loads)
+            ..default_policy(readers, loads)
         }
     }
 }

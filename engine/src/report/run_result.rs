@@ -205,7 +205,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         ranges,
         target: run.plan.target.clone(),
         consistency: plan.manifest.ranges.consistency,
-        concurrency: ConcurrencyResult { requested: plan.requested, observed: log.observed },
+        concurrency: ConcurrencyResult { requested: plan.requested, observed: log.observed(plan.concurrency.readers) },
         budget: BudgetResult {
             configured: plan.budget.bytes,
             reserved_peak: extras.observed.reserved_peak.bytes,

@@ -122,7 +122,7 @@ impl Planner<'_> {
             }
             return;
         }
-        let mut free = self.policy.readers as usize;
+        let mut free = self.policy.ranges as usize;
         free = free.saturating_sub(self.run.open.values().filter(|o| o.effect.kind() == EffectKind::Read).count());
         for unit in (0..self.run.plan.units).filter(|&u| self.run.units[u as usize].read.is_none()) {
             if free == 0 {

@@ -10,8 +10,11 @@ use crate::manifest::OnAuthorityLost;
 pub struct Policy {
     /// Unix milliseconds.
     pub now: u64,
-    /// Units read at the same time.
+    /// Sessions that read the source at the same time.
     pub readers: u32,
+    /// Units begun and not yet at their end; at least `readers`. One that is begun with no session free waits for one and
+    /// holds nothing, so that a session reads on while the last objects of its former unit are written.
+    pub ranges: u32,
     /// Units loaded at the same time; 1 in shared staging.
     pub loaders: u32,
     /// Names removed at the same time.

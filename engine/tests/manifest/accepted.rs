@@ -173,7 +173,7 @@ fn what_is_not_written_has_its_documented_default() {
 fn spellings_that_mean_the_same_give_the_same_manifest() {
     for (from, to) in [
         ("mode: required\n", "mode: 'required'\n"),
-        ("reader_workers: 4", "reader_workers: 4\n        upload_workers: 4\n        max_inflight_ranges: 4"),
+        ("reader_workers: 4", "reader_workers: 4\n        upload_workers: 4\n        max_inflight_ranges: 8"),
         ("      load_workers: 1\n", "      export_workers: 4\n"),
         (
             "        reader_workers: 4\n",

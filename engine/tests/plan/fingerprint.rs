@@ -13,8 +13,8 @@ fn golden() {
     assert_eq!(
         [plan.fingerprint, plan.policy_fingerprint, serial.fingerprint],
         [
-            "84fa57525f41d826a7789c20e6a9971db5b1fe0b29a0207cdbbe94091440c996",
-            "3de6803eb6711c5d58a0e0d5af510dbdc0b83711a5c7a3ab95efdcaa1133f48b",
+            "9dbad82f9c5d1f40edbeeccd79938a9efbeb1217984845cd6ba476ce8d028188",
+            "9805da4e373af5ac8ee1929b0374dc2c1dadb54850f602c9423ae6968f49587c",
             "c0125414e96648bf60b72179079da881e228a08710f78fe6fc902fbb29dc100b",
         ]
     );

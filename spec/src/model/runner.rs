@@ -38,6 +38,7 @@ impl Runner {
         Policy {
             now: u64::MAX,
             readers: config.units,
+            ranges: config.units,
             loaders: if config.plan().topology == dpone_engine::run::facts::Topology::SharedPerRun {
                 1
             } else {

@@ -42,6 +42,7 @@ fn manifest_text(source: &Path, work: &Path, request: Request) -> String {
     let (source, work) = (source.display(), work.display());
     let (rows, readers) = (request.rows, request.readers);
     let ranges = readers.max(2) * 2;
+    let in_flight = readers * 2;
     format!(
         "name: bench
 source:
@@ -53,7 +54,7 @@ source:
       column: id
       num_partitions: {ranges}
       bounds: auto
-      range_parallelism: {{mode: required, reader_workers: {readers}, upload_workers: 2, max_inflight_ranges: {readers}, max_inflight_rows: 4000000, max_inflight_bytes: {BUDGET_MIB}MiB, consistency: exported_snapshot}}
+      range_parallelism: {{mode: required, reader_workers: {readers}, upload_workers: 2, max_inflight_ranges: {in_flight}, max_inflight_rows: 4000000, max_inflight_bytes: {BUDGET_MIB}MiB, consistency: exported_snapshot}}
 sink:
   type: parquet
   uri: {work}/dataset

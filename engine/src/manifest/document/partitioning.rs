@@ -71,7 +71,8 @@ pub(crate) struct Partitioning {
     /// The column whose values are cut into ranges; required unless `range_parallelism.mode` is `off`.
     #[schemars(length(min = 1, max = 256))]
     pub(crate) column: Option<String>,
-    /// Number of ranges, 1 to 10000. Default: `reader_workers`.
+    /// Number of ranges, 1 to 10000. Default: twice `reader_workers`, so that a
+    /// session reads on while the last objects of its former range are written.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) num_partitions: Option<u32>,
     /// `auto` (default: read from the source), or the least and greatest value.
@@ -140,7 +141,8 @@ pub(crate) struct RangeParallelism {
     /// Same as `partitioning.load_workers`; must agree with it.
     #[schemars(range(min = 1, max = 64))]
     pub(crate) load_workers: Option<u32>,
-    /// Greatest number of ranges started and not yet at their end, 1 to 10000. Default: `reader_workers`.
+    /// Greatest number of ranges started and not yet at their end, 1 to 10000. Default: twice `reader_workers`, so that a
+    /// session reads on while the last objects of its former range are written.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_inflight_ranges: Option<u32>,
     /// Greatest number of rows held by the run at once, 1 to 1000000000. Default 200000.

@@ -101,7 +101,7 @@ pub(super) fn resolve(options: &SourceOptions, problems: &mut Problems<'_>) -> O
         reader_workers,
         upload_workers: one_or(parallel.upload_workers, reader_workers),
         load_workers: one_or(loaders, 1),
-        max_inflight_ranges: one_or(parallel.max_inflight_ranges, reader_workers),
+        max_inflight_ranges: one_or(parallel.max_inflight_ranges, reader_workers.saturating_mul(2)),
         max_inflight_rows: parallel.max_inflight_rows.unwrap_or(DEFAULT_ROWS),
         max_inflight_bytes,
         consistency: parallel.consistency,
