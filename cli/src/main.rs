@@ -19,9 +19,6 @@ use args::{Cli, Command};
 use commands::Answer;
 use output::Output;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     panics::install();
     let cli = Cli::parse();
