@@ -53,7 +53,7 @@ fn look_up_table(connection: &Connection, table: &TableRef) -> Result<CatalogRel
     let name = &table.name;
     let missing = || {
         let candidates = names(connection).unwrap_or_default();
-        let near = super::nearest(name, candidates.iter().map(String::as_str));
+        let near = crate::nearest::nearest(name, candidates.iter().map(String::as_str));
         Refusal::new(Code::SourceTableNotFound, format!("the database has no table or view \"{name}\""))
             .at("source.table.name")
             .fix(near.map_or_else(

@@ -28,13 +28,3 @@ pub use describe::describe;
 pub use reader::SqliteReader;
 pub use request::{SqlitePlan, SqliteRequest};
 pub use source::SqliteSource;
-
-/// The candidate that is most like a name, if one is like it at all.
-fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let folded = name.to_lowercase();
-    candidates
-        .map(|candidate| (strsim::osa_distance(&folded, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}

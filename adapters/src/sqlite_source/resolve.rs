@@ -11,10 +11,10 @@ use rusqlite::Connection;
 use super::catalog::{CatalogColumn, CatalogRelation, look_up};
 use super::convert::Conversion;
 use super::declared::{Affinity, Declared, affinity, parse};
-use super::nearest;
 use super::relation::RelationSql;
 use super::request::SqliteRequest;
 use super::wide::Wide;
+use crate::nearest::nearest;
 
 /// The range column.
 #[derive(Clone, Debug)]

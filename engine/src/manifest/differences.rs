@@ -39,6 +39,7 @@ fn written_path(path: &str) -> String {
     let Some(name) = path.strip_prefix("ranges.") else {
         return match path {
             "source.relation" => "source".to_owned(),
+            "source.text_forms" => "source.options.types".to_owned(),
             "source.columns" | "source.types" => path.replacen("source.", "source.options.", 1),
             "source.connection" | "sink.connection" => path.replacen(".connection", "", 1),
             "chunks.target_bytes" => {
@@ -55,6 +56,7 @@ fn written_path(path: &str) -> String {
         "column" | "bounds" | "load_workers" => format!("{PARTITIONING}.{name}"),
         "count" => format!("{PARTITIONING}.num_partitions"),
         "boundary_type" | "bounds_role" | "null_bucket" => format!("{PARTITIONING}.planner.{name}"),
+        "planner" => format!("{PARTITIONING}.planner"),
         "scan" => "source.options.native_transfer.snapshot.scan.mode".to_owned(),
         "require_index" => "source.options.native_transfer.snapshot.scan.require_index_for_range".to_owned(),
         _ => format!("{PARALLEL}.{name}"),
@@ -67,9 +69,11 @@ const WHOLE: &[&str] = &[
     "source.relation",
     "source.columns",
     "source.types",
+    "source.text_forms",
     "ranges.count",
     "ranges.bounds",
     "ranges.group_key",
+    "ranges.planner",
     "sink.connection",
     "sink.table",
     "sink.strategy.key",

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
+use super::source::TextForm;
 use crate::schema::LogicalType;
 
 /// Every name that [`parse_type`] takes, for messages and for the nearest-name search.
@@ -27,17 +28,20 @@ pub(super) const TYPE_NAMES: &[&str] = &[
     "timestamp(d,utc)",
     "text",
     "string",
+    "text(latin1)",
+    "json",
     "binary",
     "uuid",
 ];
 
 /// A logical type as the manifest names it.
 #[derive(Clone, Debug)]
-pub(super) struct TypeName(pub(super) LogicalType);
+pub(super) struct TypeName(pub(super) LogicalType, pub(super) Option<TextForm>);
 
 impl<'de> Deserialize<'de> for TypeName {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        parse_type(&String::deserialize(d)?).map(TypeName).map_err(serde::de::Error::custom)
+        let (ty, form) = parse_stated(&String::deserialize(d)?).map_err(serde::de::Error::custom)?;
+        Ok(Self(ty, form))
     }
 }
 
@@ -52,6 +56,17 @@ impl JsonSchema for TypeName {
             "type": "string",
             "format": "dpone-logical-type",
         })
+    }
+}
+
+/// Reads a type name that may say how its text is made; the error says what is wrong with it.
+pub(super) fn parse_stated(text: &str) -> Result<(LogicalType, Option<TextForm>), String> {
+    let compact: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_lowercase();
+    match compact.as_str() {
+        "json" => Ok((LogicalType::Text, Some(TextForm::Json))),
+        "text(latin1)" | "string(latin1)" => Ok((LogicalType::Text, Some(TextForm::Latin1))),
+        "text(json)" | "string(json)" => Ok((LogicalType::Text, Some(TextForm::Json))),
+        _ => parse_type(text).map(|ty| (ty, None)),
     }
 }
 

@@ -36,7 +36,8 @@ pub use problems::Notice;
 pub use quality::{Fidelity, Quality};
 pub use ranges::{
     BoundaryText, BoundaryType, Bounds, BoundsRole, ChunkPolicy, Consistency, ConsistencyAuthority, ExplicitRange,
-    GapPolicy, NullBucket, OnAuthorityLost, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
+    GapPolicy, NullBucket, OnAuthorityLost, PlannerMode, PlannerPolicy, RangeCount, RangeMode, RangePolicy, ScanMode,
+    SkewPolicy, StagingTopology,
 };
 pub use runtime::{
     DEFAULT_JOURNAL, Encryption, EncryptionMode, FailedPolicy, FileCleanup, Multipart, ObjectCleanup, Runtime, Storage,
@@ -44,7 +45,7 @@ pub use runtime::{
 };
 pub use shape::json_schema;
 pub use sink::{Sink, SinkType, Strategy, StrategyMode};
-pub use source::{Relation, Source, SourceType};
+pub use source::{Relation, Source, SourceType, TextForm};
 pub use support::Support;
 
 /// A manifest, checked and with every default filled in.

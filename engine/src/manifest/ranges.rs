@@ -135,6 +135,67 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// What the cuts between ranges are planned from.
+    #[derive(Default)]
+    pub PlannerMode {
+        /// Least and greatest value; keys that have no even steps (text, floats) by the source's own quantiles; a
+        /// PostgreSQL table for which no column is named, by its blocks.
+        #[default]
+        Auto = "auto",
+        /// Least and greatest value.
+        Bounds = "bounds",
+        /// The source's statistics, so that ranges hold about as many rows each. PostgreSQL.
+        Statistics = "statistics",
+        /// The blocks of the table, in one snapshot. PostgreSQL.
+        Ctid = "ctid",
+    }
+}
+
+text_enum! {
+    /// What is done with hot ranges found in statistics.
+    #[derive(Default)]
+    pub SkewPolicy {
+        /// Nothing.
+        #[default]
+        None = "none",
+        /// They are split.
+        SplitHotRanges = "split_hot_ranges",
+    }
+}
+
+/// What ranges are planned from, and what is done about uneven ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlannerPolicy {
+    /// What the cuts are planned from.
+    pub mode: PlannerMode,
+    /// What is done with hot ranges.
+    pub skew_policy: SkewPolicy,
+    /// A range is hot if it holds more than this many hundredths of the mean, at least 100.
+    pub hot_percent: u32,
+    /// Fewest rows that a part of a split range may have.
+    pub min_partition_rows: u64,
+}
+
+impl Default for PlannerPolicy {
+    fn default() -> Self {
+        Self {
+            mode: PlannerMode::default(),
+            skew_policy: SkewPolicy::default(),
+            hot_percent: 200,
+            min_partition_rows: 1,
+        }
+    }
+}
+
+impl PlannerPolicy {
+    /// Whether nothing about it is stated. Such a policy has the form that it had before it could be stated.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A boundary as the manifest writes it; the planner reads it by the column's type.
 ///
 /// It is a source value: `Debug` does not show it.
@@ -244,6 +305,9 @@ pub struct RangePolicy {
     pub null_bucket: NullBucket,
     /// Whether explicit ranges may leave gaps.
     pub gap_policy: GapPolicy,
+    /// What ranges are planned from.
+    #[serde(default, skip_serializing_if = "PlannerPolicy::is_default")]
+    pub planner: PlannerPolicy,
     /// The shape of the scan.
     pub scan: ScanMode,
     /// Whether a range scan without an index on the column is refused.

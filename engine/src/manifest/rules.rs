@@ -33,15 +33,6 @@ const RULES: &[(&str, &[(&str, Rule)])] = &[
     ("runtime.storage.transfer_store", &[("connection_type", Only(&["env"], ENV_ONLY))]),
     ("runtime.storage.transfer_store.cleanup", &[("temp_objects", Only(&["on_success", "retain"], "Use `on_success`, or `retain` to keep objects."))]),
     ("source.options", &[("extract_mode", Never("Remove it; it chooses a SQL Server tool that this build does not run."))]),
-    ("source.options.partitioning", &[("strategy", Only(&["auto", "range"], "Use `strategy: auto`; ranges come from bounds or are stated."))]),
-    ("source.options.partitioning.planner", &[
-        ("mode", Only(&["auto", "bounds"], "Use `mode: auto`; ranges come from bounds or are stated.")),
-        ("stats_source", Idle(NO_STATISTICS)),
-        ("skew_policy", Idle(NO_STATISTICS)),
-        ("max_hot_partition_factor", Idle(NO_STATISTICS)),
-        ("min_partition_rows", Idle(NO_STATISTICS)),
-        ("low_confidence_policy", Idle(NO_STATISTICS)),
-    ]),
     ("source.options.native_transfer.execution", &[
         ("mode", Only(&["auto", "batch"], "Use `mode: auto`: every range is read and verified before loading starts.")),
         ("profile", Only(&["balanced"], "Remove it and state limits: `range_parallelism` and `physical_chunking`.")),
@@ -138,9 +129,25 @@ const RULES: &[(&str, &[(&str, Rule)])] = &[
     ]),
 ];
 
-/// Applies the table to what is written.
+/// What holds for sources without statistics that are read here: all but PostgreSQL.
+#[rustfmt::skip]
+const NO_STATISTICS_RULES: &[(&str, &[(&str, Rule)])] = &[
+    ("source.options.partitioning", &[("strategy", Only(&["auto", "range"], "Use `strategy: auto`; ranges come from bounds or are stated."))]),
+    ("source.options.partitioning.planner", &[
+        ("mode", Only(&["auto", "bounds"], "Use `mode: auto`; ranges come from bounds or are stated.")),
+        ("stats_source", Idle(NO_STATISTICS)),
+        ("skew_policy", Idle(NO_STATISTICS)),
+        ("max_hot_partition_factor", Idle(NO_STATISTICS)),
+        ("min_partition_rows", Idle(NO_STATISTICS)),
+        ("low_confidence_policy", Idle(NO_STATISTICS)),
+    ]),
+];
+
+/// Applies the tables to what is written.
 pub(super) fn apply(root: &Node, problems: &mut Problems<'_>) {
-    for (parent, rules) in RULES {
+    let statistics = node_text(root, &["source", "type"]) == Some("postgres");
+    let further = if statistics { &[] } else { NO_STATISTICS_RULES };
+    for (parent, rules) in RULES.iter().chain(further) {
         let Some(node) = root.find(parent.split('.')) else {
             continue;
         };
@@ -194,13 +201,13 @@ fn node_text<'n>(root: &'n Node, keys: &[&'n str]) -> Option<&'n str> {
 #[cfg(test)]
 mod tests {
     use super::super::shape::json_schema;
-    use super::RULES;
+    use super::{NO_STATISTICS_RULES, RULES};
 
     /// A rule for a key that does not exist would never speak.
     #[test]
     fn every_rule_names_a_key_of_the_schema() {
         let schema = json_schema();
-        for (parent, rules) in RULES {
+        for (parent, rules) in RULES.iter().chain(NO_STATISTICS_RULES) {
             let mut at = &schema;
             for key in parent.split('.') {
                 at = property(&schema, at, key);

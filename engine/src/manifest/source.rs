@@ -28,6 +28,16 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// How the text of a column is made, where its source leaves that open.
+    pub TextForm {
+        /// Bytes without a stated encoding are characters of ISO 8859-1.
+        Latin1 = "latin1",
+        /// Any value as JSON.
+        Json = "json",
+    }
+}
+
 /// What is read: one table or one query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -53,4 +63,7 @@ pub struct Source {
     pub columns: Option<Vec<String>>,
     /// Types of columns that the source leaves open, by exact column name.
     pub types: BTreeMap<String, LogicalType>,
+    /// How the text of columns is made, by exact column name; each is among `types`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub text_forms: BTreeMap<String, TextForm>,
 }

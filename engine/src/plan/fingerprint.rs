@@ -1,6 +1,8 @@
 //! What a plan is, in 32 bytes. Low-entropy parts that could be guessed (boundaries, query text) take part through a
 //! keyed digest, so that the public fingerprint gives none of them away.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -8,8 +10,8 @@ use super::{BudgetPlan, Concurrency, Coverage, Plan, VERSION};
 use crate::codes::Code;
 use crate::manifest::{
     BoundaryText, BoundaryType, Bounds, BoundsRole, ChunkPolicy, Connection, Consistency, ConsistencyAuthority,
-    GapPolicy, NullBucket, Quality, RangeCount, RangeMode, RangePolicy, Relation, ScanMode, SourceType,
-    StagingTopology, Strategy,
+    GapPolicy, NullBucket, PlannerPolicy, Quality, RangeCount, RangeMode, RangePolicy, Relation, ScanMode, SourceType,
+    StagingTopology, Strategy, TextForm,
 };
 use crate::ranges::{Scope, UnitRange, boundary_digest};
 use crate::refusal::Refusal;
@@ -23,6 +25,8 @@ struct PlanForm<'a> {
     connection: &'a Connection,
     relation: String,
     schema: &'a Schema,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    text_forms: &'a BTreeMap<String, TextForm>,
     key: Option<&'a str>,
     policy: &'a str,
     consistency: Consistency,
@@ -61,6 +65,8 @@ struct PolicyForm<'a> {
     boundary_type: BoundaryType,
     null_bucket: NullBucket,
     gap_policy: GapPolicy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planner: Option<PlannerPolicy>,
     scan: ScanMode,
     require_index: bool,
     workers: [u32; 4],
@@ -79,6 +85,7 @@ pub(super) fn plan(plan: &Plan, key: &[u8; 32]) -> Result<String, Refusal> {
         connection: &manifest.source.connection,
         relation: relation(&manifest.source.relation, key)?,
         schema: &plan.schema,
+        text_forms: &manifest.source.text_forms,
         key: plan.key.as_ref().map(|c| c.name.as_str()),
         policy: &plan.policy_fingerprint,
         consistency: manifest.ranges.consistency,
@@ -121,6 +128,7 @@ pub(super) fn policy(policy: &RangePolicy, key: &[u8; 32]) -> Result<String, Ref
         boundary_type: policy.boundary_type,
         null_bucket: policy.null_bucket,
         gap_policy: policy.gap_policy,
+        planner: (!policy.planner.is_default()).then_some(policy.planner),
         scan: policy.scan,
         require_index: policy.require_index,
         workers: [policy.reader_workers, policy.upload_workers, policy.load_workers, policy.max_inflight_ranges],

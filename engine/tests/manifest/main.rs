@@ -4,6 +4,7 @@
 mod accepted;
 mod arbitrary;
 mod differences;
+mod planner;
 mod refused;
 mod rendered;
 mod secrets;

@@ -160,7 +160,7 @@ impl Checker<'_, '_> {
                 return self.refuse(node, path, "is not a name", "Use 1 to 64 of a-z, 0-9, `_` and `-`.");
             }
             "dpone-logical-type" => {
-                if let Err(why) = logical::parse_type(text) {
+                if let Err(why) = logical::parse_stated(text) {
                     let names = logical::TYPE_NAMES;
                     let near = keys::nearest(text, names.iter().copied()).filter(|(_, near)| *near);
                     let meant = near.map(|(name, _)| format!("Did you mean `{name}`? ")).unwrap_or_default();

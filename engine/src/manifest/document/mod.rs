@@ -20,7 +20,7 @@ use super::sink::{SinkType, Strategy};
 use super::source::SourceType;
 
 pub(crate) use native_transfer::NativeTransfer;
-pub(crate) use partitioning::{BoundsDocument, Partitioning, RangeDocument};
+pub(crate) use partitioning::{BoundsDocument, PartitionStrategy, Partitioning, RangeDocument};
 pub(crate) use snapshot::SnapshotExecution;
 pub(crate) use storage::TransferStoreDocument;
 

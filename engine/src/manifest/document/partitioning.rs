@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::super::ranges::{
     BoundaryText, BoundaryType, BoundsRole, Consistency, ConsistencyAuthority, GapPolicy, NullBucket, OnAuthorityLost,
-    RangeMode, StagingTopology,
+    PlannerMode, RangeMode, SkewPolicy, StagingTopology,
 };
 use super::super::size::ByteSize;
 use super::super::text_enum::text_enum;
@@ -19,20 +19,8 @@ text_enum! {
         Auto = "auto",
         /// By ranges of a column.
         Range = "range",
-        /// From source statistics. Not available in this build.
+        /// From source statistics, as `planner.mode: statistics`.
         Stats = "stats",
-    }
-}
-
-text_enum! {
-    /// What the planner works from.
-    pub(crate) PlannerMode {
-        /// Bounds, in this build.
-        Auto = "auto",
-        /// Least and greatest value.
-        Bounds = "bounds",
-        /// Source statistics. Not available in this build.
-        Statistics = "statistics",
     }
 }
 
@@ -41,16 +29,6 @@ text_enum! {
     pub(crate) Auto {
         /// Chosen by dpone.
         Auto = "auto",
-    }
-}
-
-text_enum! {
-    /// What is done with hot ranges found in statistics.
-    pub(crate) SkewPolicy {
-        /// Nothing.
-        None = "none",
-        /// They are split.
-        SplitHotRanges = "split_hot_ranges",
     }
 }
 

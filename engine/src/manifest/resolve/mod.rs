@@ -2,6 +2,7 @@
 
 mod chunks;
 mod consistency;
+mod planner;
 mod ranges;
 mod sides;
 mod storage;
@@ -16,7 +17,7 @@ use crate::codes::Code;
 /// Resolves a document. Problems are collected; the manifest stands only when there are none.
 pub(super) fn resolve(document: Document, problems: &mut Problems<'_>) -> Option<Manifest> {
     let chunks = chunks::resolve(&document.source.options.native_transfer, problems);
-    let ranges = ranges::resolve(&document.source.options, problems);
+    let ranges = ranges::resolve(&document.source.options, document.source.kind, problems);
     let runtime = storage::resolve(&document, problems);
     let source = sides::source(&document.source, problems);
     let sink = sides::sink(&document.sink, problems);

@@ -5,7 +5,8 @@ use super::super::problems::Problems;
 use super::super::ranges::{
     Bounds, BoundsRole, ExplicitRange, GapPolicy, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
 };
-use super::{agree, consistency, unique};
+use super::super::source::SourceType;
+use super::{agree, consistency, planner, unique};
 use crate::codes::Code;
 
 const AT: &str = "source.options.partitioning";
@@ -20,7 +21,7 @@ const MOST_BYTES: u64 = 1 << 40;
 /// Greatest number of ranges.
 const MOST_RANGES: u32 = 10_000;
 
-pub(super) fn resolve(options: &SourceOptions, problems: &mut Problems<'_>) -> Option<RangePolicy> {
+pub(super) fn resolve(options: &SourceOptions, kind: SourceType, problems: &mut Problems<'_>) -> Option<RangePolicy> {
     let none = Partitioning::default();
     let given = options.partitioning.as_ref().unwrap_or(&none);
     let parallel = &given.range_parallelism;
@@ -62,7 +63,8 @@ pub(super) fn resolve(options: &SourceOptions, problems: &mut Problems<'_>) -> O
             "Use `bounds_role: stride`, or put the condition into `source.query`.",
         );
     }
-    if !off && given.column.is_none() {
+    let (planner, column) = planner::resolve(given, kind, problems);
+    if !off && column.is_none() {
         problems.add(
             &format!("{AT}.column"),
             Code::ManifestInvalidValue,
@@ -89,13 +91,14 @@ pub(super) fn resolve(options: &SourceOptions, problems: &mut Problems<'_>) -> O
     let reader_workers = one_or(readers, 1);
     Some(RangePolicy {
         mode: parallel.mode,
-        column: given.column.clone(),
+        column,
         count: if off { RangeCount::Fixed(1) } else { count },
         bounds: bounds.filter(|_| !off).unwrap_or(Bounds::Auto),
         bounds_role: given.planner.bounds_role,
         boundary_type: given.planner.boundary_type,
         null_bucket: given.planner.null_bucket,
         gap_policy: parallel.gap_policy,
+        planner,
         scan: snapshot.scan.mode,
         require_index: snapshot.scan.require_index_for_range.unwrap_or(true),
         reader_workers,

@@ -1,6 +1,6 @@
 //! Source and sink.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::check::shown;
 use super::super::connection::{Connection, ConnectionSettings, ConnectionType};
@@ -68,7 +68,20 @@ pub(super) fn source(given: &SourceDocument, problems: &mut Problems<'_>) -> Opt
     };
     let connection = side.connection(problems);
     let types = given.options.types.iter().map(|(name, ty)| (name.clone(), ty.0.clone())).collect();
-    Some(Source { kind, connection: connection?, relation: relation?, columns: given.options.columns.clone(), types })
+    let text_forms: BTreeMap<_, _> =
+        given.options.types.iter().filter_map(|(name, ty)| Some((name.clone(), ty.1?))).collect();
+    if kind != SourceType::Postgres
+        && let Some((name, form)) = text_forms.iter().next()
+    {
+        problems.add(
+            "source.options.types",
+            Code::OptionConflict,
+            format!("a source of type `{kind}` has no text form `{form}` for column `{}`", shown(name)),
+            "State a type without a form, such as `text`.",
+        );
+    }
+    let columns = given.options.columns.clone();
+    Some(Source { kind, connection: connection?, relation: relation?, columns, types, text_forms })
 }
 
 pub(super) fn sink(given: &SinkDocument, problems: &mut Problems<'_>) -> Option<Sink> {

@@ -3,7 +3,7 @@ use super::{I64, Split, column, int};
 use crate::codes::Code;
 use crate::manifest::{
     BoundaryText, BoundaryType, Bounds, BoundsRole, Consistency, ConsistencyAuthority, ExplicitRange, GapPolicy,
-    NullBucket, OnAuthorityLost, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
+    NullBucket, OnAuthorityLost, PlannerPolicy, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
 };
 use crate::schema::LogicalType;
 
@@ -17,6 +17,7 @@ fn policy(bounds: Bounds) -> RangePolicy {
         boundary_type: BoundaryType::Auto,
         null_bucket: NullBucket::Separate,
         gap_policy: GapPolicy::AllowExplicit,
+        planner: PlannerPolicy::default(),
         scan: ScanMode::Auto,
         require_index: false,
         reader_workers: 1,

@@ -1,0 +1,16 @@
+//! PostgreSQL as a source.
+//!
+//! The schema comes from the catalog, never from values. Every type is exact or refused in the plan; ranges compare the
+//! column itself, with literals of its own type, so that an index can be used and each row lies in exactly one range.
+
+mod facts;
+mod literal;
+mod relation;
+mod request;
+mod resolve;
+mod types;
+
+pub use relation::{KeyKind, KeySql, RelationSql};
+pub use request::{PostgresPlan, PostgresRequest, RangePlanner, Stated};
+pub use resolve::Resolved;
+pub use types::{PostgresColumn, Wire};
