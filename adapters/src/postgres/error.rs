@@ -41,7 +41,7 @@ impl PgError {
         Self { kind, message: message.into() }
     }
 
-    pub(super) fn protocol(message: impl Into<String>) -> Self {
+    pub(crate) fn protocol(message: impl Into<String>) -> Self {
         Self::new(PgErrorKind::Protocol, message)
     }
 

@@ -28,3 +28,4 @@ pub use copy_out::CopyOut;
 pub use error::{PgError, PgErrorKind};
 pub use quote::{quote_ident, quote_literal};
 pub use session::{Rows, Session};
+pub use wire::READ_AHEAD;

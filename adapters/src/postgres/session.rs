@@ -118,6 +118,12 @@ impl Session {
     }
 
     fn settle(&mut self, config: &Config) -> Result<(), PgError> {
+        // An operator who set one of these in the options wants it so.
+        let options = config.options.as_deref().unwrap_or_default();
+        if !options.contains("statement_timeout") {
+            // By itself, so that it holds for what follows.
+            self.execute("SET statement_timeout = 0")?;
+        }
         let mut sql = String::new();
         if self.server_encoding() == "SQL_ASCII" {
             sql.push_str("SET client_encoding = 'SQL_ASCII'; ");
@@ -126,13 +132,10 @@ impl Session {
             "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; SET TimeZone = 'UTC'; \
              SET extra_float_digits = 3; SET bytea_output = 'hex'; SET standard_conforming_strings = on; ",
         );
-        // An operator who set one of these in the options wants it so.
-        let options = config.options.as_deref().unwrap_or_default();
         if !options.contains("lock_timeout") {
             sql.push_str(&format!("SET lock_timeout = {}; ", config.lock_timeout.as_millis()));
         }
-        let endless =
-            ["statement_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout"];
+        let endless = ["idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout"];
         let endless: Vec<String> =
             endless.iter().filter(|name| !options.contains(**name)).map(|name| quote_literal(name)).collect();
         if !endless.is_empty() {
@@ -225,7 +228,11 @@ impl Session {
             State::Ended => return Err(PgError::new(PgErrorKind::Network, "the session has ended")),
         }
         self.cancel.asked.store(false, Ordering::SeqCst);
-        frontend::query(sql, self.wire.output()).map_err(|_| PgError::protocol("a statement has a zero byte"))?;
+        // Looked for first: a message that fails half-way stays in the output.
+        if sql.contains('\0') {
+            return Err(PgError::protocol("a statement has a zero byte"));
+        }
+        frontend::query(sql, self.wire.output()).map_err(|_| PgError::protocol("a statement is too long"))?;
         self.state = State::Copying;
         self.wire.flush().map_err(|e| self.end(e))
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::config::Config;
 use super::session::Session;
 
-/// How long the other session may take for anything.
+/// How long the other session may take for anything, at most.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Asks after one server process.
@@ -20,8 +20,8 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(config: &Config, process: i32) -> Self {
         let mut config = config.clone();
-        config.read_deadline = PATIENCE;
-        config.connect_timeout = config.connect_timeout.min(PATIENCE);
+        config.read_deadline = config.read_deadline.min(PATIENCE);
+        config.connect_timeout = config.connect_timeout.min(config.read_deadline);
         Self { config, process }
     }
 

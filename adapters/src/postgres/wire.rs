@@ -8,8 +8,8 @@ use super::error::{PgError, PgErrorKind};
 use super::stream::Stream;
 use super::watch::Watch;
 
-/// Bytes read ahead. A frame up to this size can be looked at without being copied.
-pub(super) const READ_AHEAD: usize = 128 << 10;
+/// Bytes that a session reads ahead. A frame up to this size can be looked at without being copied.
+pub const READ_AHEAD: usize = 128 << 10;
 /// Bytes gathered before they are written.
 const WRITE_BEHIND: usize = 64 << 10;
 

@@ -35,13 +35,13 @@ fn values_are_written_the_same_whatever_the_server_prefers() {
         &format!(
             "alter database {name} set DateStyle = 'SQL, DMY'; alter database {name} set TimeZone = 'Asia/Tokyo';
              alter database {name} set IntervalStyle = 'iso_8601'; alter database {name} set extra_float_digits = -5;
-             alter database {name} set bytea_output = 'escape'; alter database {name} set statement_timeout = '1ms';
+             alter database {name} set bytea_output = 'escape'; alter database {name} set statement_timeout = '100ms';
              alter database {name} set standard_conforming_strings = off"
         ),
     );
     let mut s = Session::connect(&config(&name, &[])).unwrap();
     let sql = r"select timestamptz '2020-02-03 04:05:06.7+00', interval '1 day 2 hours', 0.1::float8 + 0.2,
-                '\x01ff'::bytea, 'a\b', pg_sleep(0.01) is null";
+                '\x01ff'::bytea, 'a\b', pg_sleep(0.5) is null";
     let cells = ["2020-02-03 04:05:06.7+00", "1 day 02:00:00", "0.30000000000000004", "\\x01ff", "a\\b", "f"];
     assert_eq!(s.query(sql).unwrap(), [cells.map(text)]);
     let mut s = Session::connect(&config(&name, &[("OPTIONS", "-c statement_timeout=50 -c work_mem=1MB")])).unwrap();
@@ -104,7 +104,8 @@ fn an_answer_is_bounded() {
 fn locks_are_waited_for_a_while_only() {
     let database = Postgres::shared().database();
     let mut holder = Session::connect(&config(&database, &[])).unwrap();
-    holder.execute("create table t(a int); begin; lock table t").unwrap();
+    holder.execute("create table t(a int)").unwrap();
+    holder.execute("begin; lock table t").unwrap();
     let mut s = Session::connect(&config(&database, &[("LOCK_TIMEOUT", "1")])).unwrap();
     let error = s.query("select * from t").unwrap_err();
     assert_eq!((error.sqlstate(), error.transient()), (Some("55P03"), true), "{error}");
