@@ -14,6 +14,7 @@ pub(crate) struct Signals {
 
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
+const SIGXFSZ: i32 = 25;
 
 impl Signals {
     /// Begins to listen, on a thread of its own: the second signal must end the process whatever the runner is at.
@@ -24,9 +25,11 @@ impl Signals {
     pub(crate) fn listen(announce: Box<dyn Fn(&str) + Send>) -> std::io::Result<Self> {
         let (ask, asked) = watch::channel(None);
         let runtime = Builder::new_current_thread().enable_io().build()?;
-        let (mut interrupt, mut terminate) = {
+        // What is listened to does not end the process: a write beyond the file size limit then fails as on a full disk.
+        let (mut interrupt, mut terminate, _beyond_the_limit) = {
             let _in_runtime = runtime.enter();
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+            let beyond_the_limit = signal(SignalKind::from_raw(SIGXFSZ))?;
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, beyond_the_limit)
         };
         let listen = async move {
             loop {

@@ -62,6 +62,7 @@ codes! {
     ConnectionSettingsInvalid = "connection_settings_invalid", PreflightBlock, "A setting of a connection is missing or not allowed.";
     // Source preflight.
     SourceNotFound = "source_not_found", PreflightBlock, "The source database cannot be opened.";
+    SourceLocked = "source_locked", PreflightBlock, "Another process holds the source's lock.";
     SourceTableNotFound = "source_table_not_found", PreflightBlock, "The source has no such table or view.";
     SourceColumnNotFound = "source_column_not_found", PreflightBlock, "The source has no such column.";
     SourceQueryInvalid = "source_query_invalid", PreflightBlock, "The source query cannot be parsed or prepared.";

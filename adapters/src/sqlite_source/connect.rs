@@ -22,10 +22,15 @@ pub(super) fn connect(path: &Path) -> Result<Connection, Error> {
 
 /// Opens the file in preflight and makes sure that it is a database.
 pub(super) fn connect_checked(path: &Path) -> Result<Connection, Refusal> {
-    let refuse = |error: Error| {
-        Refusal::new(Code::SourceNotFound, format!("the SQLite database cannot be opened: {}", reason(&error)))
+    let refuse = |error: Error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Refusal::new(Code::SourceLocked, "another process holds the SQLite database's lock")
+                .at(path.display().to_string())
+                .fix("Wait until the other process has committed, or end it.")
+        }
+        _ => Refusal::new(Code::SourceNotFound, format!("the SQLite database cannot be opened: {}", reason(&error)))
             .at(path.display().to_string())
-            .fix("Check `source.path`: it must name an existing SQLite database that this user may read.")
+            .fix("Check `source.path`: it must name an existing SQLite database that this user may read."),
     };
     if !path.is_file() {
         let missing = if path.exists() { "it is not a file" } else { "there is no such file" };

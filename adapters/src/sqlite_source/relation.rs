@@ -1,8 +1,12 @@
 //! The SQL that reads a relation. Names are always quoted and qualified; boundary values are always bound.
 
+use dpone_engine::codes::Code;
 use dpone_engine::ranges::{Bound, Scope, render_value};
+use dpone_engine::refusal::Refusal;
 use dpone_engine::schema::LogicalType;
 use dpone_engine::value::Value;
+use rusqlite::Connection;
+use rusqlite::limits::Limit;
 use rusqlite::types::Value as Parameter;
 
 /// How a relation and its columns are named in a statement.
@@ -51,6 +55,26 @@ impl RelationSql {
     pub(super) fn row_by_number(&self) -> Option<String> {
         let rowid = self.rowid.as_ref()?;
         Some(format!("SELECT {} FROM {} WHERE {rowid} = ?", self.reading().join(", "), self.from))
+    }
+
+    /// Whether one statement can read all that is read of a row. SQLite has a limit on a statement's columns.
+    pub(super) fn fits(&self, connection: &Connection) -> Result<(), Vec<Refusal>> {
+        let most = connection.limit(Limit::SQLITE_LIMIT_COLUMN).map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(0));
+        let needed = self.reading().len() + usize::from(self.rowid.is_some());
+        if needed <= most {
+            return Ok(());
+        }
+        let beside = needed - self.columns.len();
+        let text = format!(
+            "{} columns and {beside} beside them to tell rows and texts apart are more than the {most} that one statement \
+             of SQLite can have",
+            self.columns.len()
+        );
+        Err(vec![
+            Refusal::new(Code::SourceQueryInvalid, text)
+                .at("source.options.columns")
+                .fix(format!("Name {} columns or fewer, and move the others in a run of their own.", most - beside)),
+        ])
     }
 
     fn reading(&self) -> &[String] {

@@ -104,6 +104,7 @@ pub(super) fn resolve(connection: &Connection, request: &SqliteRequest) -> Resul
         key: request.key.as_ref().and_then(expression),
         rowid: relation.rowid.clone(),
     };
+    sql.fits(connection)?;
     let warnings = alike(&schema.columns);
     Ok(Resolved { kind: relation.kind, schema, conversions, sql, wide, key, warnings })
 }

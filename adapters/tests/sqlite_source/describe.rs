@@ -1,6 +1,7 @@
 //! Preflight: names, types, refusals.
 
 use dpone_adapters::sqlite_source::{SqliteRequest, describe};
+use dpone_engine::codes::Code;
 use dpone_engine::manifest::Relation;
 use dpone_engine::plan::facts::RelationKind;
 use dpone_engine::schema::LogicalType;
@@ -163,6 +164,36 @@ fn a_thousand_columns_are_read_in_manifest_order() {
     let reads = super::support::read_all(plan, 32 << 20).unwrap();
     let expect: Vec<String> = (0..1200).rev().map(|i| format!("\"{i}\"")).collect();
     assert_eq!(reads[0].rows, [expect]);
+}
+
+#[test]
+fn a_locked_database_is_not_a_missing_one() {
+    let db = Db::new("create table t(id integer primary key); insert into t values (1)");
+    let writer = db.connection();
+    writer.execute_batch("begin exclusive").unwrap();
+    let refusals = describe(&db.table("t")).unwrap_err();
+    assert_eq!(refusals[0].code, Code::SourceLocked);
+    writer.execute_batch("commit").unwrap();
+    assert!(describe(&db.table("t")).is_ok());
+}
+
+#[test]
+fn more_columns_than_a_statement_can_have_are_refused_before_a_run() {
+    let columns = |n: usize| (1..n).map(|i| format!(", c{i} int")).collect::<String>();
+    let refused = |n: usize, text: bool| {
+        let first = if text { ", c0 text" } else { "" };
+        let pragma = if text { "pragma encoding = 'UTF-16';" } else { "" };
+        let db = Db::new(&format!(
+            "{pragma} create table t(id integer primary key{first}{})",
+            columns(n - usize::from(text))
+        ));
+        describe(&db.table("t")).err().map(|refusals| refusals[0].code)
+    };
+    // One more tells the rows apart, and one for each text of a database that is stored as UTF-16.
+    assert_eq!(refused(1999, false), None);
+    assert_eq!(refused(2000, false), Some(Code::SourceQueryInvalid));
+    assert_eq!(refused(1998, true), None);
+    assert_eq!(refused(1999, true), Some(Code::SourceQueryInvalid));
 }
 
 #[test]
