@@ -221,7 +221,7 @@ impl Session {
     }
 
     /// Sends statements. From now on the session is only ready once the server says so.
-    fn send(&mut self, sql: &str) -> Result<(), PgError> {
+    pub(super) fn send(&mut self, sql: &str) -> Result<(), PgError> {
         match self.state {
             State::Ready => {}
             State::Copying => return Err(self.end(PgError::protocol("an earlier COPY was not ended"))),
@@ -372,6 +372,6 @@ pub(super) fn rows_of_tag(tag: &[u8]) -> u64 {
     text.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-fn strange() -> PgError {
+pub(super) fn strange() -> PgError {
     PgError::protocol("the server's answer is not understood")
 }

@@ -3,8 +3,12 @@
 //! The schema comes from the catalog, never from values. Every type is exact or refused in the plan; ranges compare the
 //! column itself, with literals of its own type, so that an index can be used and each row lies in exactly one range.
 
+mod catalog;
+mod describe;
 mod facts;
 mod literal;
+mod query;
+mod refused;
 mod relation;
 mod request;
 mod resolve;

@@ -30,15 +30,15 @@ pub(super) fn key_facts(connection: &Connection, resolved: &Resolved, key: &Key)
     };
     let rows = estimate(connection, resolved).map_err(failed)?;
     if !check_order(key)? {
-        return Ok((KeyFacts { extent: None, rows }, indexed));
+        return Ok((KeyFacts { rows, ..KeyFacts::default() }, indexed));
     }
     let (Some(min), Some(max)) = (
         extreme(connection, &resolved.sql, key, "min").map_err(failed)?,
         extreme(connection, &resolved.sql, key, "max").map_err(failed)?,
     ) else {
-        return Ok((KeyFacts { extent: None, rows }, indexed));
+        return Ok((KeyFacts { rows, ..KeyFacts::default() }, indexed));
     };
-    Ok((KeyFacts { extent: Some((min?, max?)), rows }, indexed))
+    Ok((KeyFacts { extent: Some((min?, max?)), rows, ..KeyFacts::default() }, indexed))
 }
 
 /// Whether the type has boundaries at all; refuses one whose stored form does not sort as its values do.

@@ -172,20 +172,13 @@ pub struct PlannerPolicy {
     pub mode: PlannerMode,
     /// What is done with hot ranges.
     pub skew_policy: SkewPolicy,
-    /// A range is hot if it holds more than this many hundredths of the mean, at least 100.
-    pub hot_percent: u32,
-    /// Fewest rows that a part of a split range may have.
+    /// Fewest rows that a range from statistics should have.
     pub min_partition_rows: u64,
 }
 
 impl Default for PlannerPolicy {
     fn default() -> Self {
-        Self {
-            mode: PlannerMode::default(),
-            skew_policy: SkewPolicy::default(),
-            hot_percent: 200,
-            min_partition_rows: 1,
-        }
+        Self { mode: PlannerMode::default(), skew_policy: SkewPolicy::default(), min_partition_rows: 1 }
     }
 }
 

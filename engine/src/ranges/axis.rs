@@ -8,12 +8,15 @@ use crate::value::Value;
 pub(super) const FIRST_DAY: i32 = -719_162;
 pub(super) const LAST_DAY: i32 = 2_932_896;
 
+/// Moves the order of `u128` to that of `i128`.
+const SIGN: u128 = 1 << 127;
+
 const SECONDS_PER_DAY: i128 = 86_400;
 
 /// The number line of a type whose values can be split into ranges.
 ///
-/// Invariant: positions are in the values' own order, neighbours differ by 1, and `lowest..=highest` leaves room
-/// for one position more on either side in `i128`.
+/// Invariant: positions are in the values' own order and neighbours differ by 1. For all types but `uuid`, which fills
+/// `i128`, `lowest..=highest` leaves room for one position more on either side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     kind: Kind,
@@ -27,12 +30,14 @@ enum Kind {
     Decimal { scale: u8 },
     Date,
     Ticks { digits: u8 },
+    Uuid,
 }
 
 impl Axis {
     /// The number line of that type, or `None` if the type cannot be split here.
     ///
-    /// `time` has none by contract; text, binary and uuid order is the server's; floats have no even steps;
+    /// `time` has none by contract; text and binary order is the server's; floats have no even steps; that a uuid sorts
+    /// by its bytes is for [`split_of`](super::split_of) to ask;
     /// decimals of more than 38 digits do not fit `i128`.
     pub(super) fn of(ty: &LogicalType) -> Option<Self> {
         let (kind, lowest, highest) = match *ty {
@@ -51,6 +56,7 @@ impl Axis {
                 let lowest = i128::from(FIRST_DAY) * per_day;
                 (Kind::Ticks { digits }, lowest, (i128::from(LAST_DAY) + 1) * per_day - 1)
             }
+            LogicalType::Uuid => (Kind::Uuid, i128::MIN, i128::MAX),
             _ => return None,
         };
         Some(Self { kind, lowest, highest })
@@ -61,6 +67,7 @@ impl Axis {
         let position = match (self.kind, value) {
             (Kind::Int, Value::Int(v)) => *v,
             (Kind::Decimal { scale }, Value::Decimal { unscaled, scale: from }) => rescale(*unscaled, *from, scale)?,
+            (Kind::Uuid, Value::Uuid(bytes)) => (u128::from_be_bytes(*bytes) ^ SIGN) as i128,
             (Kind::Date, Value::Date(days)) => i128::from(*days),
             (Kind::Ticks { digits }, Value::Ticks { ticks, digits: from }) => rescale(*ticks, *from, digits)?,
             _ => return None,
@@ -72,6 +79,7 @@ impl Axis {
     pub(super) fn value(&self, position: i128) -> Value {
         match self.kind {
             Kind::Int => Value::Int(position),
+            Kind::Uuid => Value::Uuid((position as u128 ^ SIGN).to_be_bytes()),
             Kind::Decimal { scale } => Value::Decimal { unscaled: position, scale },
             Kind::Date => Value::Date(i32::try_from(position).unwrap_or(LAST_DAY)),
             Kind::Ticks { digits } => Value::Ticks { ticks: position, digits },

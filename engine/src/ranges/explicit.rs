@@ -22,6 +22,9 @@ pub(super) fn stated_intervals(
         // Every value is a whole position, so each end has a half-open form: `(4, 9]` is `[5, 10)`.
         let start = position(axis, lower, !range.include_lower, number, "lower")?;
         let end = position(axis, upper, range.include_upper, number, "upper")?;
+        if lower.is_some() && start.is_none() {
+            return Err(refuse(number, "holds no value", "State a lower bound below the greatest value of the type."));
+        }
         if matches!((start, end), (Some(start), Some(end)) if start >= end) {
             return Err(refuse(number, "holds no value", "State a lower bound below the upper bound."));
         }
@@ -62,7 +65,8 @@ fn position(
         let what = format!("has a {which} bound that is not a value of the column's type");
         return Err(refuse(number, &what, "State a value that the column can hold exactly."));
     };
-    Ok(Some(position + i128::from(next)))
+    // Above the greatest uuid there is nothing: an end that includes it is open.
+    Ok(position.checked_add(i128::from(next)))
 }
 
 /// The bound in the column's own form (decimal scale, fractional digits), so that it compares with its keys.

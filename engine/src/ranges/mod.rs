@@ -4,7 +4,7 @@
 //!
 //! * ordinals are `0..n` in order; intervals come first, sorted by key, then the NULL bucket if there is one;
 //! * a key lies in at most one unit; NULL lies in at most one unit;
-//! * a plan from `auto` or stride bounds is open at both ends (`< b1`, …, `>= bn`), **whether or not** the
+//! * a plan from `auto` or stride bounds, or from the source's own distribution of keys, is open at both ends (`< b1`, …, `>= bn`), **whether or not** the
 //!   bounds were read in the run's snapshot. Bounds choose where to cut and never which rows to read: a row
 //!   outside stale bounds, NaN, ±infinity, or a key that the source sorts after every number is still read;
 //! * only filtering bounds and explicitly stated ranges leave rows out. Whether that is allowed is for the coverage
@@ -18,6 +18,7 @@ mod parse;
 mod plan;
 mod policy;
 mod render;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -28,8 +29,9 @@ pub use digest::boundary_digest;
 pub use group::{check_group_key, check_query_groups};
 pub use parse::parse_value;
 pub use plan::{MAX_UNITS, Split, StatedRange, check_boundary_type, plan_ranges};
-pub use policy::{KeyFacts, split_of};
+pub use policy::{KeyFacts, UuidOrder, split_of};
 pub use render::render_value;
+pub use steps::Step;
 pub use window::{SqlDialect, sql_uses_window};
 
 use crate::value::Value;

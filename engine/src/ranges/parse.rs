@@ -13,7 +13,7 @@ use crate::value::Value;
 ///
 /// Integers are digits with an optional `-`; decimals add `.` and digits; dates are `YYYY-MM-DD`; timestamps
 /// are `YYYY-MM-DD[ T]HH:MM:SS[.fraction]`, or a date alone for its midnight, and end in `Z` or `±HH:MM` if and
-/// only if the column is an instant. Digits beyond the column's precision must be zeros.
+/// only if the column is an instant; uuids are 8-4-4-4-12 hexadecimal digits. Digits beyond the column's precision must be zeros.
 ///
 /// # Errors
 /// `range_invalid` if the text is not exactly a value of the type; `unsupported_boundary_type` if values of the
@@ -24,12 +24,14 @@ pub fn parse_value(ty: &LogicalType, text: &str) -> Result<Value, Refusal> {
     };
     let value = match *ty {
         LogicalType::Decimal { scale, .. } => number(text, scale).map(|unscaled| Value::Decimal { unscaled, scale }),
+        LogicalType::Uuid => uuid(text).map(Value::Uuid),
         LogicalType::Date => date(text).and_then(days).map(Value::Date),
         LogicalType::Timestamp { digits, utc } => timestamp(text, digits, utc),
         _ => number(text, 0).map(Value::Int),
     };
     value.filter(|value| axis.position(value).is_some()).ok_or_else(|| {
         let fix = match ty {
+            LogicalType::Uuid => "Write it as 32 hexadecimal digits in groups of 8-4-4-4-12.",
             LogicalType::Date => "Write it as YYYY-MM-DD, in the years 0001 to 9999.",
             LogicalType::Timestamp { utc: true, .. } => {
                 "Write it as YYYY-MM-DDTHH:MM:SS with a fraction no finer than the column's and Z or an offset."
@@ -73,6 +75,15 @@ fn fraction(part: &str, scale: u8) -> Option<impl Iterator<Item = u8>> {
     let exact = part.bytes().skip(scale).all(|digit| digit == b'0');
     let digits = part.bytes().take(scale).chain(std::iter::repeat_n(b'0', scale.saturating_sub(part.len())));
     exact.then_some(digits)
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    let grouped =
+        text.len() == 36 && text.bytes().enumerate().all(|(i, b)| (b == b'-') == matches!(i, 8 | 13 | 18 | 23));
+    let digits: String = text.chars().filter(|c| *c != '-').collect();
+    let plain = grouped && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    plain.then(|| u128::from_str_radix(&digits, 16).ok().map(u128::to_be_bytes))?
 }
 
 /// `YYYY-MM-DD`.

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::explicit::stated_intervals;
+use super::steps::{self, Step};
 use super::{Bound, Scope, UnitRange};
 use crate::codes::Code;
 use crate::manifest::{BoundsRole, GapPolicy};
@@ -48,6 +49,15 @@ pub enum Split {
         /// Whether rows outside are read.
         role: BoundsRole,
     },
+    /// So that ranges hold about as many rows each, by the source's own account of its keys.
+    Steps {
+        /// The keys in the source's order, without repetition.
+        steps: Vec<Step>,
+        /// How many intervals are wanted.
+        units: u32,
+        /// Fewest rows that an interval should have.
+        least: u64,
+    },
     /// Exactly as stated.
     Explicit {
         /// The ranges, in order.
@@ -84,9 +94,18 @@ pub fn plan_ranges(column: Option<&Column>, split: &Split) -> Result<Vec<UnitRan
     let whole = || Ok(vec![UnitRange { ordinal: 0, scope: Scope::WholeTable }]);
     let Some(column) = column else { return whole() };
     let units = units(split)?;
-    check_boundary_type(column, units)?;
+    match split {
+        Split::Steps { .. } if !matches!(column.ty, LogicalType::Time { .. }) => {}
+        _ => check_boundary_type(column, units)?,
+    }
     let intervals = match (split, Axis::of(&column.ty)) {
         (Split::Auto { .. } | Split::Between { role: BoundsRole::Stride, .. }, _) if units == 1 => return whole(),
+        (Split::Steps { .. }, _) if units == 1 => return whole(),
+        (Split::Steps { steps, least, .. }, _) => {
+            steps::check(column, steps)?;
+            let cuts = steps::cuts(steps, units, *least);
+            joined(cuts, Bound::Open, Bound::Open)
+        }
         (_, None) => return Err(unsupported(&column.name, &column.ty)),
         (Split::Explicit { ranges, gaps, .. }, Some(axis)) => stated_intervals(&axis, ranges, *gaps)?,
         (Split::Auto { extent: None, .. }, Some(_)) => vec![(Bound::Open, Bound::Open)],
@@ -116,7 +135,7 @@ pub fn plan_ranges(column: Option<&Column>, split: &Split) -> Result<Vec<UnitRan
 /// The number of intervals asked for, within the limits.
 fn units(split: &Split) -> Result<u32, Refusal> {
     let units = match split {
-        Split::Auto { units, .. } | Split::Between { units, .. } => *units,
+        Split::Auto { units, .. } | Split::Between { units, .. } | Split::Steps { units, .. } => *units,
         Split::Explicit { ranges, .. } => u32::try_from(ranges.len()).unwrap_or(u32::MAX),
     };
     if (1..=MAX_UNITS).contains(&units) {
@@ -141,12 +160,17 @@ fn cut(axis: &Axis, low: i128, high: i128, units: u32, role: BoundsRole) -> Vec<
         BoundsRole::Stride => (Bound::Open, Bound::Open),
         BoundsRole::Filter => (Bound::Inclusive(axis.value(low)), Bound::Inclusive(axis.value(high))),
     };
+    joined(cuts, first, last)
+}
+
+/// The intervals between cuts.
+fn joined(cuts: Vec<Value>, first: Bound, last: Bound) -> Vec<(Bound, Bound)> {
     let lowers = std::iter::once(first).chain(cuts.iter().cloned().map(Bound::Inclusive));
     let uppers = cuts.iter().cloned().map(Bound::Exclusive).chain(std::iter::once(last));
     lowers.zip(uppers).collect()
 }
 
-fn reported(axis: &Axis, value: &Value, column: &Column) -> Result<i128, Refusal> {
+pub(super) fn reported(axis: &Axis, value: &Value, column: &Column) -> Result<i128, Refusal> {
     axis.position(value).ok_or_else(|| {
         let text = format!("an extreme value of \"{}\" is not a value of type {}", column.name, column.ty);
         Refusal::new(Code::SourceValueTypeMismatch, text)

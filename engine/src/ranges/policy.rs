@@ -9,6 +9,18 @@ use crate::refusal::Refusal;
 use crate::schema::{Column, LogicalType};
 use crate::value::Value;
 
+use super::steps::Step;
+
+/// How the source sorts UUIDs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UuidOrder {
+    /// In a way that is not known here.
+    #[default]
+    Unknown,
+    /// By their bytes in RFC 4122 order.
+    Bytes,
+}
+
 /// What the source said about the range column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyFacts {
@@ -16,6 +28,11 @@ pub struct KeyFacts {
     pub extent: Option<(Value, Value)>,
     /// How many rows the table has, exactly or by estimate; used only to choose the number of ranges.
     pub rows: Option<u64>,
+    /// The distribution of the keys in the source's own order, where the cuts are to be taken from it; an empty one if no
+    /// row has a key.
+    pub steps: Option<Vec<Step>>,
+    /// How it sorts UUIDs.
+    pub uuid_order: UuidOrder,
 }
 
 /// How the policy cuts that column.
@@ -30,15 +47,20 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
             .at(format!("{PLACE}.planner.boundary_type"))
             .fix("Set boundary_type to auto."));
     }
-    let units = match policy.count {
-        RangeCount::Fixed(units) => units,
-        RangeCount::TargetRows { rows, max } => wanted(rows, max, facts.rows),
-    };
+    let units = policy.units(facts.rows);
+    let stated = !matches!(policy.bounds, Bounds::Auto);
+    if column.ty == LogicalType::Uuid && facts.uuid_order == UuidOrder::Unknown && (units != 1 || stated) {
+        return Err(unsupported(&column.name, &column.ty));
+    }
     let parse = |text: &BoundaryText| match parse_value(&column.ty, &text.0) {
         Err(refusal) if refusal.code == Code::UnsupportedBoundaryType => Err(unsupported(&column.name, &column.ty)),
         parsed => parsed,
     };
     match &policy.bounds {
+        Bounds::Auto if facts.steps.is_some() => {
+            let steps = facts.steps.clone().unwrap_or_default();
+            Ok(Split::Steps { steps, units, least: policy.planner.min_partition_rows })
+        }
         Bounds::Auto => Ok(Split::Auto { extent: facts.extent.clone(), units }),
         Bounds::Between { lower, upper } => {
             let lower = parse(lower).map_err(|refusal| refusal.at(format!("{PLACE}.bounds.lower")))?;
@@ -69,6 +91,16 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
     }
 }
 
+impl RangePolicy {
+    /// How many ranges are asked for of a source of that many rows, where intervals are not stated.
+    pub fn units(&self, rows: Option<u64>) -> u32 {
+        match self.count {
+            RangeCount::Fixed(units) => units,
+            RangeCount::TargetRows { rows: each, max } => wanted(each, max, rows),
+        }
+    }
+}
+
 /// As many ranges as hold about `per_range` rows each; the most that are allowed if the rows are not counted.
 fn wanted(per_range: u64, max: u32, rows: Option<u64>) -> u32 {
     let max = max.clamp(1, MAX_UNITS);
@@ -86,6 +118,8 @@ fn is_of(family: BoundaryType, ty: &LogicalType) -> bool {
         BoundaryType::Decimal => decimal,
         BoundaryType::Date => matches!(ty, LogicalType::Date),
         BoundaryType::Timestamp => matches!(ty, LogicalType::Timestamp { .. }),
-        BoundaryType::Rowversion | BoundaryType::Uniqueidentifier | BoundaryType::Text => false,
+        BoundaryType::Uniqueidentifier => matches!(ty, LogicalType::Uuid),
+        BoundaryType::Text => matches!(ty, LogicalType::Text),
+        BoundaryType::Rowversion => false,
     }
 }

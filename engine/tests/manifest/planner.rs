@@ -34,7 +34,6 @@ fn what_is_stated_about_skew_is_kept() {
     let expect = PlannerPolicy {
         mode: PlannerMode::Statistics,
         skew_policy: SkewPolicy::SplitHotRanges,
-        hot_percent: 250,
         min_partition_rows: 50_000,
     };
     assert_eq!(good(&postgres(stated)).ranges.planner, expect);

@@ -74,7 +74,7 @@ fn world(a: &Asked) -> World {
     world.source.key_indexed = a.indexed;
     world.source.schema.columns[0].nullable = a.nullable;
     let extent = a.extent.map(|(min, max)| (Value::Int(min.into()), Value::Int(max.into())));
-    world.source.key = Some(KeyFacts { extent, rows: None });
+    world.source.key = Some(KeyFacts { extent, rows: None, ..KeyFacts::default() });
     world.target.check_grant = a.check_grant;
     world
 }

@@ -93,7 +93,8 @@ fn ranges_that_are_wrong_as_stated() {
     let world = World::with(&[("num_partitions: 4", "num_partitions: 4\n      bounds: {lower: 9, upper: 1}")]);
     blocked(&world, &[(Code::RangeInvalid, &at(PARTITIONING, "bounds"))]);
     let mut world = World::new();
-    world.source.key = Some(KeyFacts { extent: Some((Value::Text("a".into()), Value::Int(4))), rows: None });
+    world.source.key =
+        Some(KeyFacts { extent: Some((Value::Text("a".into()), Value::Int(4))), rows: None, ..KeyFacts::default() });
     blocked(&world, &[(Code::SourceValueTypeMismatch, &at(PARTITIONING, "column"))]);
 }
 

@@ -54,7 +54,10 @@ fn whatever_determines_the_delivery_takes_part() {
         |w| w.source.schema.columns[2].nullable = false,
         |w| w.source.schema.columns[2].name = "remark".into(),
         |w| w.target.target = "elsewhere".into(),
-        |w| w.source.key = Some(KeyFacts { extent: Some((Value::Int(1), Value::Int(2000))), rows: None }),
+        |w| {
+            w.source.key =
+                Some(KeyFacts { extent: Some((Value::Int(1), Value::Int(2000))), rows: None, ..KeyFacts::default() })
+        },
         |w| w.context.journal_key = [8; 32],
         |w| {
             w.manifest =

@@ -65,7 +65,11 @@ impl World {
                 view_sql: Vec::new(),
                 key_column: None,
                 key_refused: None,
-                key: Some(KeyFacts { extent: Some((Value::Int(1), Value::Int(1000))), rows: Some(1000) }),
+                key: Some(KeyFacts {
+                    extent: Some((Value::Int(1), Value::Int(1000))),
+                    rows: Some(1000),
+                    ..KeyFacts::default()
+                }),
                 key_indexed: true,
                 max_sessions: 64,
                 min_grant: 1 << 20,

@@ -67,13 +67,14 @@ pub(super) fn resolve(
     }
     let column = if mode == PlannerMode::Ctid { Some(PLACE_OF_A_ROW.to_owned()) } else { column };
     let default = PlannerPolicy::default();
-    // The schema admits no factor below 1; what is beyond the integer's range is as good as its end.
-    let hot_percent =
-        given.planner.max_hot_partition_factor.map_or(default.hot_percent, |f| (f * 100.0).round() as u32);
+    if given.planner.max_hot_partition_factor.is_some() {
+        let reason =
+            "ranges from statistics hold about as many rows each; only rows with one and the same key are more";
+        problems.notice(&format!("{AT}.planner.max_hot_partition_factor"), reason);
+    }
     let policy = PlannerPolicy {
         mode,
         skew_policy: given.planner.skew_policy.unwrap_or_default(),
-        hot_percent: hot_percent.max(100),
         min_partition_rows: given.planner.min_partition_rows.unwrap_or(default.min_partition_rows),
     };
     (policy, column)

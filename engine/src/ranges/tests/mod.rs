@@ -4,6 +4,7 @@ mod partition;
 mod plans;
 mod policy;
 mod privacy;
+mod steps;
 mod text;
 mod windows;
 

@@ -113,7 +113,7 @@ fn types_without_an_exact_number_line_are_refused() {
         assert_eq!(plan(&column, stated).unwrap_err().code, Code::UnsupportedBoundaryType);
     };
     check(LogicalType::Time { digits: 7 }, Some(Code::UnsupportedBoundaryType));
-    for ty in [LogicalType::Text, LogicalType::Binary, LogicalType::Uuid, LogicalType::Bool] {
+    for ty in [LogicalType::Text, LogicalType::Binary, LogicalType::Bool] {
         check(ty, None);
     }
     check(LogicalType::Float { bits: 64 }, None);

@@ -7,7 +7,7 @@ use crate::manifest::{
 };
 use crate::schema::LogicalType;
 
-fn policy(bounds: Bounds) -> RangePolicy {
+pub(super) fn policy(bounds: Bounds) -> RangePolicy {
     RangePolicy {
         mode: RangeMode::Required,
         column: Some("k".into()),
@@ -39,7 +39,7 @@ fn text(text: &str) -> BoundaryText {
 }
 
 fn split(policy: &RangePolicy, ty: LogicalType, rows: Option<u64>) -> Result<Split, (Code, Option<String>)> {
-    let facts = KeyFacts { extent: Some((int(1), int(9))), rows };
+    let facts = KeyFacts { extent: Some((int(1), int(9))), rows, ..KeyFacts::default() };
     split_of(policy, &column(ty, false), &facts).map_err(|r| (r.code, r.place))
 }
 
@@ -99,7 +99,8 @@ fn a_named_family_must_be_the_columns() {
     check(BoundaryType::Date, LogicalType::Date, true);
     check(BoundaryType::Date, LogicalType::Timestamp { digits: 0, utc: false }, false);
     check(BoundaryType::Timestamp, LogicalType::Timestamp { digits: 0, utc: true }, true);
-    check(BoundaryType::Uniqueidentifier, LogicalType::Uuid, false);
-    check(BoundaryType::Text, LogicalType::Text, false);
+    check(BoundaryType::Uniqueidentifier, I64, false);
+    check(BoundaryType::Text, I64, false);
+    check(BoundaryType::Text, LogicalType::Text, true);
     check(BoundaryType::Auto, LogicalType::Text, true);
 }

@@ -1,0 +1,24 @@
+//! What a statement of preflight means to the operator when it fails.
+
+use dpone_engine::codes::Code;
+use dpone_engine::refusal::Refusal;
+
+use crate::postgres::{PgError, PgErrorKind};
+
+/// The refusal for a statement that failed while `doing` something; `place` is what it was about.
+pub(super) fn refused(error: &PgError, doing: &str, place: &str) -> Refusal {
+    let (code, fix) = match (&error.kind, error.sqlstate()) {
+        (_, Some("42501")) => {
+            (Code::SourcePermissionDenied, "Grant SELECT on it, and USAGE on its schema, to the connection's user.")
+        }
+        (_, Some("42P01" | "3F000")) if place == "source.table" => {
+            (Code::SourceTableNotFound, "State the name of a table or view of this database.")
+        }
+        (_, Some(state)) if state.starts_with("42") || state.starts_with("0A") => {
+            (Code::SourceQueryInvalid, "Check that the statement runs in psql with this connection's user.")
+        }
+        (PgErrorKind::Auth, _) => (Code::SourceNotFound, "Check the connection's user, password and TLS settings."),
+        _ => (Code::SourceNotFound, "Check that the server can be reached and answers, then run it again."),
+    };
+    Refusal::new(code, format!("{doing}: {}", error.message)).at(place).fix(fix)
+}
