@@ -124,7 +124,8 @@ pub trait Feed {
     fn next(&mut self) -> impl Future<Output = Option<Result<(ChunkFacts, Self::Body), Why>>>;
 }
 
-/// Who claims a target.
+/// Who claims a target. A run is known by its journal and its id together: ids are chosen by operators, and are unique in
+/// one journal only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claimant {
     /// The run.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use dpone_engine::ports::Claimant;
 use dpone_engine::schema::Schema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -48,6 +49,8 @@ pub(super) struct Pointer {
     pub(super) publication: String,
     /// The run that made it.
     pub(super) run: String,
+    /// The journal that the run is in: ids of runs are unique in one journal only.
+    pub(super) journal: String,
     /// The fingerprint of that run's plan.
     pub(super) fingerprint: String,
     /// `full_refresh` or `append`.
@@ -65,12 +68,13 @@ pub(super) struct Pointer {
 
 impl Pointer {
     /// A version without files, for its maker to fill in.
-    pub(super) fn new(version: u64, publication: &str, run: &str, base: &str, schema: &Schema) -> Self {
+    pub(super) fn new(version: u64, publication: &str, claimant: &Claimant, base: &str, schema: &Schema) -> Self {
         Self {
             format: FORMAT.to_owned(),
             version,
             publication: publication.to_owned(),
-            run: run.to_owned(),
+            run: claimant.run.clone(),
+            journal: claimant.journal.clone(),
             fingerprint: String::new(),
             strategy: String::new(),
             base: base.to_owned(),

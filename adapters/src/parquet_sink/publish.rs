@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::StrategyMode;
-use dpone_engine::ports::PublishOrder;
+use dpone_engine::ports::{Claimant, PublishOrder};
 use dpone_engine::run::{Outcome, Receipt, Seen, Why};
 
 use super::ParquetSink;
@@ -38,20 +38,20 @@ impl ParquetSink {
             Ok(lock) => lock,
             Err(why) => return refused(why),
         };
-        let run = &order.staged.claimant.run;
-        match self.stands(&order.base, run) {
+        let claimant = &order.staged.claimant;
+        match self.stands(&order.base, claimant) {
             Ok(Stands::Nothing) => {}
             Ok(Stands::Ours(found)) => return self.published(order, &found),
             Ok(Stands::Rival | Stands::Foreign) => return refused(base_changed()),
             Err(e) => return refused(why(Code::PublicationFailed, "the next version's name", &e)),
         }
-        let pointer = match lock.held(&order.staged.claimant).and_then(|()| self.next_version(order)) {
+        let pointer = match lock.held(claimant).and_then(|()| self.next_version(order)) {
             Ok(pointer) => pointer,
             Err(why) => return refused(why),
         };
         let outcome = match self.create(order, &pointer) {
             Ok(()) => self.published(order, &pointer),
-            Err(Uncreated::Taken) => match self.stands(&order.base, run) {
+            Err(Uncreated::Taken) => match self.stands(&order.base, claimant) {
                 Ok(Stands::Ours(found)) => self.published(order, &found),
                 Ok(Stands::Rival | Stands::Foreign) => refused(base_changed()),
                 Ok(Stands::Nothing) | Err(_) => {
@@ -66,11 +66,11 @@ impl ParquetSink {
     }
 
     /// What stands where a publication on that base belongs.
-    pub(super) fn stands(&self, base: &str, run: &str) -> io::Result<Stands> {
+    pub(super) fn stands(&self, base: &str, claimant: &Claimant) -> io::Result<Stands> {
         let Some(version) = version_of(base).and_then(|v| v.checked_add(1)) else { return Ok(Stands::Foreign) };
         match read_pointer(&self.root, version) {
             Ok(None) => Ok(Stands::Nothing),
-            Ok(Some(found)) if found.run == run => Ok(Stands::Ours(Box::new(found))),
+            Ok(Some(found)) if found.run == claimant.run && found.journal == claimant.journal => Ok(Stands::Ours(Box::new(found))),
             Ok(Some(_)) => Ok(Stands::Rival),
             Err(e) if e.kind() == ErrorKind::InvalidData => Ok(Stands::Foreign),
             Err(e) => Err(e),
@@ -102,8 +102,8 @@ impl ParquetSink {
         if !unchanged {
             return Err(base_changed());
         }
-        let run = &order.staged.claimant.run;
-        let mut next = Pointer::new(version + 1, &order.publication, run, &order.base, &self.schema);
+        let claimant = &order.staged.claimant;
+        let mut next = Pointer::new(version + 1, &order.publication, claimant, &order.base, &self.schema);
         next.fingerprint.clone_from(&self.fingerprint);
         next.strategy = self.mode.as_str().to_owned();
         match (self.mode, base) {
@@ -171,7 +171,7 @@ impl ParquetSink {
         if durable::remove_file(&self.draft(order)).is_err() {
             return Sighting::of(Seen::CannotTell);
         }
-        let ours = match self.stands(&order.base, &order.staged.claimant.run) {
+        let ours = match self.stands(&order.base, &order.staged.claimant) {
             Ok(Stands::Ours(found)) => found,
             Ok(Stands::Nothing) => return Sighting::of(Seen::Nothing),
             Ok(Stands::Rival) => return Sighting::of(Seen::BaseChanged),

@@ -63,8 +63,8 @@ CREATE TABLE IF NOT EXISTS __dpone_load (
     load TEXT PRIMARY KEY, staging TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, rows INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS __dpone_ledger (
-    number INTEGER PRIMARY KEY, publication TEXT NOT NULL UNIQUE, target TEXT NOT NULL, run TEXT NOT NULL,
-    identity TEXT NOT NULL, rows INTEGER NOT NULL, published INTEGER NOT NULL
+    number INTEGER PRIMARY KEY, publication TEXT NOT NULL UNIQUE, target TEXT NOT NULL, journal TEXT NOT NULL,
+    run TEXT NOT NULL, identity TEXT NOT NULL, rows INTEGER NOT NULL, published INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX IF NOT EXISTS __dpone_once ON __dpone_ledger (target, run) WHERE published = 1;
+CREATE UNIQUE INDEX IF NOT EXISTS __dpone_once ON __dpone_ledger (target, journal, run) WHERE published = 1;
 ";

@@ -45,8 +45,8 @@ pub(super) fn probe(
                 .map_err(|e| why(&e))?;
             rows.map_or(Sighting::of(Seen::Nothing), |rows| Sighting::ours(Receipt::Loaded { rows }))
         }
-        Effect::Publish { .. } => match published(&db, target, &claimant.run)? {
-            Some(receipt) if superseded(&db, target, &claimant.run)? => {
+        Effect::Publish { .. } => match published(&db, target, claimant)? {
+            Some(receipt) if superseded(&db, target, claimant)? => {
                 Sighting { seen: Seen::Superseded, receipt: Some(receipt) }
             }
             Some(receipt) => Sighting::ours(receipt),

@@ -54,20 +54,20 @@ pub(super) fn fence(path: &Path, target: &str, claimant: &Claimant, publication:
     let tx = write(&mut db)?;
     held(&tx, target, claimant)?;
     tx.execute(
-        "INSERT INTO __dpone_ledger (publication, target, run, identity, rows, published) VALUES (?1, ?2, ?3, '', 0, 0)
-         ON CONFLICT (publication) DO NOTHING",
-        params![publication, target, claimant.run],
+        "INSERT INTO __dpone_ledger (publication, target, journal, run, identity, rows, published)
+         VALUES (?1, ?2, ?3, ?4, '', 0, 0) ON CONFLICT (publication) DO NOTHING",
+        params![publication, target, claimant.journal, claimant.run],
     )
     .map_err(|e| why(&e))?;
     tx.commit().map_err(|e| why(&e))?;
     Ok(Receipt::Fenced)
 }
 
-/// The publication of that run, if it happened.
-pub(super) fn published(db: &Connection, target: &str, run: &str) -> Step<Option<Receipt>> {
+/// The publication of that run, if it happened. A run of another journal is another run, whatever its id.
+pub(super) fn published(db: &Connection, target: &str, claimant: &Claimant) -> Step<Option<Receipt>> {
     db.query_row(
-        "SELECT identity, rows FROM __dpone_ledger WHERE target = ?1 AND run = ?2 AND published = 1",
-        [target, run],
+        "SELECT identity, rows FROM __dpone_ledger WHERE target = ?1 AND journal = ?2 AND run = ?3 AND published = 1",
+        [target, &claimant.journal, &claimant.run],
         |r| Ok(Receipt::Published { identity: r.get(0)?, rows: r.get(1)? }),
     )
     .optional()
@@ -100,8 +100,8 @@ pub(super) fn base(db: &Connection, target: &str, table: &str) -> Step<String> {
 }
 
 fn fill(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step<Receipt> {
-    let run = &order.staged.claimant.run;
-    if let Some(done) = published(tx, change.target, run)? {
+    let claimant = &order.staged.claimant;
+    if let Some(done) = published(tx, change.target, claimant)? {
         return Ok(done);
     }
     let fenced: Option<i64> = tx
@@ -111,15 +111,16 @@ fn fill(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step
     if fenced.is_some() {
         return Err(Why::transient(Code::PublicationFailed, "this publication was given up"));
     }
-    held(tx, change.target, &order.staged.claimant)?;
+    held(tx, change.target, claimant)?;
     if base(tx, change.target, change.table)? != order.base {
         let detail = format!("{} is not what it was when the run was planned", change.target);
         return Err(Why::fatal(Code::PublicationBaseChanged, detail));
     }
     let rows = rows(tx, change, order)?;
     tx.execute(
-        "INSERT INTO __dpone_ledger (publication, target, run, identity, rows, published) VALUES (?1, ?2, ?3, '', ?4, 1)",
-        params![order.publication, change.target, run, rows],
+        "INSERT INTO __dpone_ledger (publication, target, journal, run, identity, rows, published)
+         VALUES (?1, ?2, ?3, ?4, '', ?5, 1)",
+        params![order.publication, change.target, claimant.journal, claimant.run, rows],
     )
     .map_err(|e| why(&e))?;
     // What the next run's preflight will find.
@@ -130,12 +131,12 @@ fn fill(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step
 }
 
 /// Whether another publication of the target came after the run's own.
-pub(super) fn superseded(db: &Connection, target: &str, run: &str) -> Step<bool> {
+pub(super) fn superseded(db: &Connection, target: &str, claimant: &Claimant) -> Step<bool> {
     db.query_row(
         "SELECT EXISTS (SELECT 1 FROM __dpone_ledger AS later JOIN __dpone_ledger AS own USING (target)
-         WHERE own.target = ?1 AND own.run = ?2 AND own.published = 1 AND later.published = 1
+         WHERE own.target = ?1 AND own.journal = ?2 AND own.run = ?3 AND own.published = 1 AND later.published = 1
          AND later.number > own.number)",
-        [target, run],
+        [target, &claimant.journal, &claimant.run],
         |r| r.get(0),
     )
     .map_err(|e| why(&e))

@@ -36,6 +36,7 @@ pub async fn sink<W: SinkWorld>(world: impl Fn() -> W) {
     one_run_publishes_once(&world()).await;
     a_lost_claim_changes_nothing(&world()).await;
     another_run_first(&world()).await;
+    a_run_of_that_id_in_another_journal(&world()).await;
 }
 
 /// One run at work on a target.
@@ -48,7 +49,10 @@ struct At<'a, W: SinkWorld> {
 
 impl<'a, W: SinkWorld> At<'a, W> {
     fn new(world: &'a W, run: &str, epoch: u64) -> Self {
-        let claimant = Claimant { run: run.to_owned(), epoch, journal: format!("journal of {run}") };
+        Self::of(world, Claimant { run: run.to_owned(), epoch, journal: format!("journal of {run}") })
+    }
+
+    fn of(world: &'a W, claimant: Claimant) -> Self {
         Self { world, sink: world.sink(), claimant, base: world.base() }
     }
 
@@ -250,6 +254,33 @@ async fn a_lost_claim_changes_nothing<W: SinkWorld>(world: &W) {
     let receipt = done(next.sink.publish(&again).await, "the next runner's publication");
     assert!(matches!(receipt, Receipt::Published { rows: 3, .. }), "{receipt:?}");
     assert_eq!(world.rows().await, 3);
+}
+
+async fn a_run_of_that_id_in_another_journal<W: SinkWorld>(world: &W) {
+    let one = At::new(world, "run1", 1);
+    let (first, receipt) = one.delivered().await;
+    done(one.sink.release(&one.claimant).await, "giving the claim back");
+    let two = At::new(world, "run2", 1);
+    two.delivered().await;
+    done(two.sink.release(&two.claimant).await, "giving the claim back");
+
+    let copy = At::of(world, Claimant { journal: "another journal".to_owned(), ..one.claimant.clone() });
+    done(copy.sink.claim(&copy.claimant).await, "a claim of a free target");
+    let staging = format!("{}_copy", copy.name("stg"));
+    done(copy.sink.stage(&copy.claimant, &staging, None).await, "a staging place");
+    let order = LoadOrder { staging: staging.clone(), load: "ld_copy".to_owned(), ..copy.order(0, 5) };
+    let loaded = copy.sink.load(&order, &mut Objects::new(vec![Ok(world.chunk(50, 5))])).await;
+    done(loaded, "a load");
+    let unit = StagedUnit { unit: 0, staging: staging.clone(), load: order.load, rows: 5, objects: 1 };
+    let staged = Staged { claimant: copy.claimant.clone(), units: vec![unit], staging: vec![staging] };
+    let order = copy.publication(&staged, "copy");
+    assert_eq!(copy.sighting(&order).await, (Seen::Nothing, None), "what another journal's run published is not its own");
+    let own = done(copy.sink.publish(&order).await, "a publication");
+    assert!(matches!(own, Receipt::Published { rows: 5, .. }), "{own:?}");
+    assert_eq!(world.rows().await, 5);
+    assert_eq!(copy.sighting(&order).await, (Seen::Ours, Some(own)));
+    assert_eq!(one.sighting(&first).await, (Seen::Superseded, Some(receipt)));
+    done(copy.sink.release(&copy.claimant).await, "giving the claim back");
 }
 
 async fn another_run_first<W: SinkWorld>(world: &W) {

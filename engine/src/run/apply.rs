@@ -287,7 +287,10 @@ impl Run {
             (Effect::Check, Receipt::Checked { gates, units }) => {
                 self.checked = Some(Checked { gates: gates.clone(), units: units.clone() });
             }
-            (Effect::Publish { .. }, Receipt::Published { identity, rows }) => self.publish(identity, *rows),
+            (Effect::Publish { .. }, Receipt::Published { identity, rows }) => {
+                ensure(*rows == self.rows_loaded(), "a publication publishes the rows that were loaded")?;
+                self.publish(identity, *rows);
+            }
             (Effect::Fence { publish, .. }, _) => self.fenced = Some(*publish),
             (Effect::Evidence { document }, Receipt::Written { sha256, path }) => {
                 self.evidence.insert(*document, (path.clone(), sha256.clone()));

@@ -43,7 +43,8 @@ impl World {
         target.content = vec![Row { unit: u32::MAX, id: number }];
         let content = target.content.clone();
         let identity = format!("pub_{STRANGER}_{number}");
-        target.publications.push(Publication { run: STRANGER.to_owned(), identity, rows: 1, content });
+        let (run, journal) = (STRANGER.to_owned(), STRANGER.to_owned());
+        target.publications.push(Publication { run, journal, identity, rows: 1, content });
     }
 
     /// The source changes: one row is replaced, one may come.

@@ -74,8 +74,9 @@ impl World {
         if plan.shape.owned_base {
             let identity = foreign::EARLIER.to_owned();
             state.target.files.insert(identity.clone());
-            let run = "earlier-run".to_owned();
-            state.target.publications.push(sink::Publication { run, identity, rows: 0, content: base });
+            let (run, journal) = ("earlier-run".to_owned(), "journal".to_owned());
+            let earlier = sink::Publication { run, journal, identity, rows: 0, content: base };
+            state.target.publications.push(earlier);
         }
         Self { time: time.clone(), state: Rc::new(RefCell::new(state)), gates: Rc::new(Gates::new(plan, time, traced)) }
     }

@@ -52,7 +52,7 @@ pub(super) fn look(target: &Target, claimant: &Claimant, effect: &Effect, order:
 
 fn published(target: &Target, claimant: &Claimant, publication: &str, order: Option<&PublishOrder>) -> Sighting {
     let last = target.publications.len();
-    match target.publications.iter().position(|p| p.run == claimant.run) {
+    match target.publications.iter().position(|p| p.is_of(claimant)) {
         Some(at) => {
             let done = &target.publications[at];
             let receipt = Receipt::Published { identity: done.identity.clone(), rows: done.rows };

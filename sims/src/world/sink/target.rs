@@ -15,12 +15,21 @@ use crate::world::{Row, World};
 pub struct Publication {
     /// The run.
     pub run: String,
+    /// Its journal.
+    pub journal: String,
     /// Its identity.
     pub identity: String,
     /// Its rows.
     pub rows: u64,
     /// What the target held then.
     pub content: Vec<Row>,
+}
+
+impl Publication {
+    /// Whether that runner's run made it.
+    pub fn is_of(&self, claimant: &Claimant) -> bool {
+        self.run == claimant.run && self.journal == claimant.journal
+    }
 }
 
 /// The target and everything beside it.
@@ -69,12 +78,12 @@ pub(super) fn fenced() -> Outcome {
 pub(super) fn publish(world: &World, order: &PublishOrder, shape: Shape) -> Outcome {
     let mut state = world.state.borrow_mut();
     let target = &mut state.target;
-    let run = &order.staged.claimant.run;
+    let claimant = &order.staged.claimant;
     // One publication per run, whatever name it comes under.
-    if let Some(done) = target.publications.iter().find(|p| p.run == *run) {
+    if let Some(done) = target.publications.iter().find(|p| p.is_of(claimant)) {
         return Outcome::Done(Receipt::Published { identity: done.identity.clone(), rows: done.rows });
     }
-    if !target.is_held_by(&order.staged.claimant) || target.fenced.contains(&order.publication) {
+    if !target.is_held_by(claimant) || target.fenced.contains(&order.publication) {
         return fenced();
     }
     if target.taken.contains(&order.publication) {
@@ -105,7 +114,8 @@ pub(super) fn publish(world: &World, order: &PublishOrder, shape: Shape) -> Outc
     }
     let content = target.content.clone();
     let identity = order.publication.clone();
-    target.publications.push(Publication { run: run.clone(), identity: identity.clone(), rows: count, content });
+    let Claimant { run, journal, .. } = claimant.clone();
+    target.publications.push(Publication { run, journal, identity: identity.clone(), rows: count, content });
     drop(state);
     world.gates.note(|| format!("published {count} rows as {identity}"));
     Outcome::Done(Receipt::Published { identity, rows: count })
