@@ -136,6 +136,13 @@ pub struct Claimant {
     pub journal: String,
 }
 
+impl Claimant {
+    /// Whether both are runners of one run.
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        self.run == other.run && self.journal == other.journal
+    }
+}
+
 /// What a load is given besides its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadOrder {
@@ -214,7 +221,7 @@ pub trait Sink {
     /// The bytes it loads.
     type Body: Body;
 
-    /// Takes the target's claim for a run and epoch: create-only, or raised from a lower epoch of the same run. Any other
+    /// Takes the target's claim for a run and epoch: create-only, or raised from a lower epoch of the same run in the same journal. Any other
     /// claimant is `NotDone(target_claimed_elsewhere)`. Earns [`Receipt::Claimed`].
     fn claim(&self, claimant: &Claimant) -> impl Future<Output = Outcome>;
 

@@ -83,7 +83,7 @@ impl Locked {
     /// `lease_lost` if it is not, `target_not_reachable` if it cannot be read now.
     pub(super) fn held(&self, claimant: &Claimant) -> Result<(), Why> {
         match self.standing() {
-            Ok(Standing::Somebody(c)) if c.run == claimant.run && c.epoch == claimant.epoch => Ok(()),
+            Ok(Standing::Somebody(c)) if c == *claimant => Ok(()),
             Ok(_) => Err(Why::fatal(Code::LeaseLost, "the dataset's claim is not this runner's any more")),
             Err(e) => Err(why(Code::TargetNotReachable, "the dataset's claim", &e)),
         }
@@ -93,14 +93,14 @@ impl Locked {
     pub(super) fn claim(&self, claimant: &Claimant) -> Outcome {
         let elsewhere = |who: String| Outcome::NotDone(Why::fatal(Code::TargetClaimedElsewhere, who));
         match self.standing() {
-            Ok(Standing::GivenBack(c)) if c.run == claimant.run && c.epoch >= claimant.epoch => {
+            Ok(Standing::GivenBack(c)) if c.is_same_run(claimant) && c.epoch >= claimant.epoch => {
                 return Outcome::NotDone(Why::fatal(Code::LeaseLost, "a later runner of this run gave the claim back"));
             }
             Ok(Standing::Nobody | Standing::GivenBack(_)) => {}
             Ok(Standing::Unreadable) => return elsewhere("the dataset has a claim that cannot be read".to_owned()),
             Ok(Standing::Somebody(c)) if c == *claimant => return Outcome::Done(Receipt::Claimed),
-            Ok(Standing::Somebody(c)) if c.run == claimant.run && c.epoch < claimant.epoch => {}
-            Ok(Standing::Somebody(c)) if c.run == claimant.run && c.epoch > claimant.epoch => {
+            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch < claimant.epoch => {}
+            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch > claimant.epoch => {
                 return Outcome::NotDone(Why::fatal(Code::LeaseLost, "a later runner of this run holds the claim"));
             }
             Ok(Standing::Somebody(c)) => {
@@ -121,7 +121,7 @@ impl Locked {
 
     /// Gives the claim back if it is that run's, at any epoch up to this one.
     pub(super) fn release(&self, claimant: &Claimant) -> Outcome {
-        let ours = |c: &Claimant| c.run == claimant.run && c.epoch <= claimant.epoch;
+        let ours = |c: &Claimant| c.is_same_run(claimant) && c.epoch <= claimant.epoch;
         let released = match self.standing() {
             Ok(Standing::Somebody(c)) if ours(&c) => self.write(Claim { claimant: claimant.clone(), held: false }),
             Ok(_) => Ok(()),
@@ -134,21 +134,21 @@ impl Locked {
     }
 
     /// Whether the claim is that run's to give back.
-    pub(super) fn standing_for(&self, run: &str) -> Seen {
+    pub(super) fn standing_for(&self, claimant: &Claimant) -> Seen {
         match self.standing() {
             Ok(Standing::Nobody | Standing::GivenBack(_)) => Seen::Nothing,
-            Ok(Standing::Somebody(c)) if c.run == run => Seen::Ours,
+            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) => Seen::Ours,
             Ok(Standing::Somebody(_) | Standing::Unreadable) => Seen::Foreign,
             Err(_) => Seen::CannotTell,
         }
     }
 
     /// How the claim stands to a run and epoch.
-    pub(super) fn sight(&self, run: &str, epoch: u64) -> Seen {
+    pub(super) fn sight(&self, claimant: &Claimant, epoch: u64) -> Seen {
         match self.standing() {
             Ok(Standing::Nobody | Standing::GivenBack(_)) => Seen::Nothing,
-            Ok(Standing::Somebody(c)) if c.run == run && c.epoch == epoch => Seen::Ours,
-            Ok(Standing::Somebody(c)) if c.run == run && c.epoch < epoch => Seen::Nothing,
+            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch == epoch => Seen::Ours,
+            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch < epoch => Seen::Nothing,
             Ok(_) => Seen::Foreign,
             Err(_) => Seen::CannotTell,
         }

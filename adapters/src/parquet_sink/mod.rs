@@ -174,8 +174,8 @@ impl ParquetSink {
             Err(_) => Seen::CannotTell,
         };
         match effect {
-            Effect::Claim { epoch } => Sighting::of(lock.sight(&claimant.run, *epoch)),
-            Effect::Release { .. } => Sighting::of(lock.standing_for(&claimant.run)),
+            Effect::Claim { epoch } => Sighting::of(lock.sight(claimant, *epoch)),
+            Effect::Release { .. } => Sighting::of(lock.standing_for(claimant)),
             Effect::Stage { staging, .. } => Sighting::of(there(self.root.join(staging))),
             Effect::Load { load, staging, .. } => self.sight_load(load, staging),
             Effect::Publish { .. } => order.map_or(Sighting::of(Seen::CannotTell), |o| self.sight_publication(o)),

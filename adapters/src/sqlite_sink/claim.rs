@@ -12,16 +12,21 @@ use super::ddl::BOOKS;
 
 /// The claim as it stands.
 pub(super) struct Standing {
-    pub(super) run: String,
-    pub(super) epoch: u64,
-    pub(super) journal: String,
+    pub(super) claimant: Claimant,
     pub(super) held: bool,
+}
+
+impl Standing {
+    /// Whether the claim is held for that run, under any epoch.
+    pub(super) fn is_held_for(&self, claimant: &Claimant) -> bool {
+        self.held && self.claimant.is_same_run(claimant)
+    }
 }
 
 /// What stands now.
 pub(super) fn standing(db: &Connection, target: &str) -> Step<Option<Standing>> {
     db.query_row("SELECT run, epoch, journal, held FROM __dpone_claim WHERE target = ?1", [target], |r| {
-        Ok(Standing { run: r.get(0)?, epoch: r.get(1)?, journal: r.get(2)?, held: r.get(3)? })
+        Ok(Standing { claimant: Claimant { run: r.get(0)?, epoch: r.get(1)?, journal: r.get(2)? }, held: r.get(3)? })
     })
     .optional()
     .map_err(|e| why(&e))
@@ -33,19 +38,15 @@ pub(super) fn take(path: &Path, target: &str, claimant: &Claimant) -> Step<Recei
     let tx = write(&mut db)?;
     tx.execute_batch(BOOKS).map_err(|e| why(&e))?;
     match standing(&tx, target)? {
-        // A copy of a journal is another journal, whatever run it is in.
-        Some(other)
-            if other.held
-                && (other.run != claimant.run
-                    || (other.epoch == claimant.epoch && other.journal != claimant.journal)) =>
-        {
-            let detail = format!("run {} of journal {} has claimed {target}", other.run, other.journal);
+        Some(other) if other.held && !other.claimant.is_same_run(claimant) => {
+            let Claimant { run, journal, .. } = other.claimant;
+            let detail = format!("run {run} of journal {journal} has claimed {target}");
             return Err(Why::fatal(Code::TargetClaimedElsewhere, detail));
         }
         // A claim that was given back, or raised by a later runner, is not taken again by an earlier one.
         Some(own)
-            if own.run == claimant.run
-                && (own.epoch > claimant.epoch || (!own.held && own.epoch == claimant.epoch)) =>
+            if own.claimant.is_same_run(claimant)
+                && (own.claimant.epoch > claimant.epoch || (!own.held && own.claimant.epoch == claimant.epoch)) =>
         {
             return Err(Why::fatal(Code::LeaseLost, "a later runner has claimed the target for this run"));
         }
@@ -64,7 +65,7 @@ pub(super) fn take(path: &Path, target: &str, claimant: &Claimant) -> Step<Recei
 /// Raises the run's standing claim to that runner's epoch, so that nothing of an earlier runner passes its check any more.
 pub(super) fn raise(tx: &Transaction<'_>, target: &str, claimant: &Claimant) -> Step<()> {
     tx.execute(
-        "UPDATE __dpone_claim SET epoch = ?3, journal = ?4 WHERE target = ?1 AND run = ?2 AND epoch < ?3",
+        "UPDATE __dpone_claim SET epoch = ?3 WHERE target = ?1 AND run = ?2 AND journal = ?4 AND epoch < ?3",
         params![target, claimant.run, claimant.epoch, claimant.journal],
     )
     .map(|_| ())
@@ -80,8 +81,9 @@ pub(super) fn release(path: &Path, target: &str, claimant: &Claimant) -> Step<Re
     let tx = write(&mut db)?;
     tx.execute_batch(BOOKS).map_err(|e| why(&e))?;
     tx.execute(
-        "UPDATE __dpone_claim SET held = 0, epoch = ?3 WHERE target = ?1 AND run = ?2 AND epoch <= ?3",
-        params![target, claimant.run, claimant.epoch],
+        "UPDATE __dpone_claim SET held = 0, epoch = ?3
+         WHERE target = ?1 AND run = ?2 AND journal = ?4 AND epoch <= ?3",
+        params![target, claimant.run, claimant.epoch, claimant.journal],
     )
     .map_err(|e| why(&e))?;
     tx.commit().map_err(|e| why(&e))?;

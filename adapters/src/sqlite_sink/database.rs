@@ -8,6 +8,7 @@ use dpone_engine::ports::Claimant;
 use dpone_engine::run::Why;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
+use super::claim::{Standing, standing};
 use crate::durable;
 
 /// How long another process's lock is waited for.
@@ -45,14 +46,8 @@ pub(super) fn write(db: &mut Connection) -> Step<Transaction<'_>> {
 
 /// Refuses unless the target's claim is that runner's.
 pub(super) fn held(tx: &Connection, target: &str, claimant: &Claimant) -> Step<()> {
-    let found: Option<(String, u64, bool)> = tx
-        .query_row("SELECT run, epoch, held FROM __dpone_claim WHERE target = ?1", [target], |r| {
-            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
-        })
-        .optional()
-        .map_err(|e| why(&e))?;
-    match found {
-        Some((run, epoch, true)) if run == claimant.run && epoch == claimant.epoch => Ok(()),
+    match standing(tx, target)? {
+        Some(Standing { claimant: holder, held: true }) if holder == *claimant => Ok(()),
         _ => Err(Why::fatal(Code::LeaseLost, "the target's claim is not this runner's any more")),
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn probe(
     }
     let sighting = match effect {
         Effect::Claim { epoch } => match standing(&db, target)? {
-            Some(s) if s.held && s.run == claimant.run && s.epoch == *epoch => Sighting::ours(Receipt::Claimed),
-            Some(s) if s.held && s.run != claimant.run => Sighting::of(Seen::Foreign),
+            Some(s) if s.is_held_for(claimant) && s.claimant.epoch == *epoch => Sighting::ours(Receipt::Claimed),
+            Some(s) if s.held && !s.is_held_for(claimant) => Sighting::of(Seen::Foreign),
             _ => Sighting::of(Seen::Nothing),
         },
         Effect::Stage { staging, .. } if table_exists(&db, staging)? => Sighting::ours(Receipt::Staged),
@@ -62,7 +62,7 @@ pub(super) fn probe(
         }
         Effect::Drop { kind: OwnedKind::Staging, name } if table_exists(&db, name)? => Sighting::of(Seen::Ours),
         Effect::Release { .. } => match standing(&db, target)? {
-            Some(s) if s.held && s.run == claimant.run => Sighting::of(Seen::Ours),
+            Some(s) if s.is_held_for(claimant) => Sighting::of(Seen::Ours),
             _ => Sighting::of(Seen::Nothing),
         },
         _ => Sighting::of(Seen::Nothing),

@@ -8,7 +8,7 @@ use dpone_journal::sqlite::Journal;
 
 use super::Answer;
 use crate::args::{Format, Global};
-use crate::compose::{load, preflight};
+use crate::compose::{load, preflight, published};
 use crate::exit;
 use crate::output::Output;
 
@@ -22,8 +22,7 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
     let journal =
         if loaded.journal.exists() { Some(Journal::open_to_read(&loaded.journal).map_err(|r| vec![r])?) } else { None };
     let key = journal.as_ref().map_or([0; 32], |j| *j.digest_key());
-    let owns = |run: &str| journal.as_ref().is_some_and(|j| j.run(run).is_ok());
-    match preflight(&loaded, key, owns) {
+    match preflight(&loaded, key, |run, identity| published(journal.as_ref(), run, identity)) {
         Ok(plan) => {
             match output.format {
                 Format::Json => output.value(&report::document(&plan, &key, show_values)),

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::execute::{Job, execute};
 use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
-use crate::compose::{Loaded, load, preflight, storage};
+use crate::compose::{Loaded, load, preflight, published, storage};
 use crate::output::Output;
 use crate::report;
 
@@ -144,8 +144,7 @@ fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow,
 
 fn plan(loaded: &Loaded, journal: Option<&Journal>) -> Result<Plan, Vec<Refusal>> {
     let key = journal.map_or([0; 32], |j| *j.digest_key());
-    let owns = |run: &str| journal.is_some_and(|j| j.run(run).is_ok());
-    preflight(loaded, key, owns).map_err(|blocked| {
+    preflight(loaded, key, |run, identity| published(journal, run, identity)).map_err(|blocked| {
         let Blocked { blockers, .. } = *blocked;
         blockers
     })

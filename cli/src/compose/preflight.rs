@@ -8,19 +8,27 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Connection, Manifest, RangeMode};
 use dpone_engine::plan::{Blocked, Context, Plan, build};
 use dpone_engine::refusal::Refusal;
+use dpone_journal::sqlite::Journal;
 
 use super::Loaded;
 
-/// Plans a manifest. `owns` says whether a run of that id is in the journal.
-pub(crate) fn preflight(loaded: &Loaded, key: [u8; 32], owns: impl Fn(&str) -> bool) -> Result<Plan, Box<Blocked>> {
+/// Plans a manifest. `owns` says whether a run of that id in the journal published the content of that identity.
+pub(crate) fn preflight(loaded: &Loaded, key: [u8; 32], owns: impl Fn(&str, &str) -> bool) -> Result<Plan, Box<Blocked>> {
     let manifest = &loaded.manifest;
     let by = |refusals| Box::new(Blocked { manifest: Some(manifest.name.clone()), ..Blocked::by(refusals) });
     let source = sqlite_source::describe(&request(manifest).map_err(|r| by(vec![r]))?).map_err(by)?;
     let target = AnyTarget::of(&manifest.sink).map_err(|r| by(vec![r]))?;
     let target = target.describe(&source.schema).map_err(by)?;
-    let base_owner = target.base_run.clone().filter(|run| owns(run));
+    let base_owner = target.base_run.clone().filter(|run| owns(run, &target.base));
     let context = Context { journal_key: key, base_owner, notices: loaded.notices.clone() };
     build(manifest, &source, &target, &context)
+}
+
+/// Whether that run of the journal published the content of that identity. Its id alone says nothing: another journal may
+/// have a run of the same.
+pub(crate) fn published(journal: Option<&Journal>, run: &str, identity: &str) -> bool {
+    let fold = journal.and_then(|j| j.fold(run).ok());
+    fold.and_then(|(run, _)| run.published).is_some_and(|(published, _)| published == identity)
 }
 
 /// What the source is asked for.

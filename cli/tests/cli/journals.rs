@@ -68,3 +68,32 @@ fn files_that_are_no_journal_of_this_program() {
     world.run(&["run", "m.yaml", "--journal", "text.db"]).with(1, "error[journal_corrupt]");
     assert_eq!(std::fs::read(world.path("text.db")).unwrap(), b"this is no database at all, but a text");
 }
+
+#[test]
+fn runs_of_one_id_in_two_journals_are_two_runs() {
+    let parquet = "sink: {type: parquet, uri: dataset, strategy: {mode: full_refresh}}";
+    let sqlite = "sink: {type: sqlite, path: target.db, table: {name: t}, strategy: {mode: full_refresh}}";
+    for sink in [parquet, sqlite] {
+        let world = World::new(10);
+        world.manifest(&[(parquet, sink)]);
+        let deliver = |journal: &str, id: &str, rows: u64| {
+            world.source().execute("DELETE FROM t WHERE id > ?1", [rows]).unwrap();
+            let ended = world.run(&["run", "m.yaml", "--journal", journal, "--run-id", id, "--format", "json"]);
+            let told = ended.with(0, "").json();
+            assert_eq!((told["outcome"].as_str(), told["rows"].as_u64()), (Some("delivered"), Some(rows)), "{sink}");
+        };
+        deliver("a.db", "daily", 5);
+        deliver("a.db", "later", 4);
+        deliver("b.db", "daily", 3);
+        if sink == sqlite {
+            let db = Connection::open(world.path("target.db")).unwrap();
+            assert_eq!(db.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, u64>(0)).unwrap(), 3);
+            continue;
+        }
+        // What the other journal's run published is not this one's to remove.
+        deliver("a.db", "last", 2);
+        let listing = world.listing();
+        let of = |id: &str| listing.iter().any(|n| n.starts_with(&format!("dataset/stg_{id}_")));
+        assert_eq!((of("daily"), of("last")), (true, true), "{listing:?}");
+    }
+}

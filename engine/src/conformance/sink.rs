@@ -134,6 +134,16 @@ async fn claims<W: SinkWorld>(world: &W) {
     done(two.sink.release(&two.claimant).await, "giving back what is not one's own");
     assert_eq!(one.seen(&claim(3)).await, Seen::Ours, "another run cannot give the claim back");
 
+    // The same id, and a later epoch, in another journal: another run.
+    let copy = At::of(world, Claimant { journal: "another journal".to_owned(), epoch: 9, ..one.claimant.clone() });
+    let other = refused(copy.sink.claim(&copy.claimant).await, "a claim of that id in another journal");
+    assert_eq!(other, Code::TargetClaimedElsewhere);
+    assert_eq!(copy.seen(&claim(9)).await, Seen::Foreign);
+    let staged = copy.sink.stage(&Claimant { epoch: 3, ..copy.claimant.clone() }, "stg_copy", None).await;
+    assert_eq!(refused(staged, "work under another journal's claim"), Code::LeaseLost);
+    done(copy.sink.release(&copy.claimant).await, "giving back what is not one's own");
+    assert_eq!(one.seen(&claim(3)).await, Seen::Ours, "a run of another journal cannot give the claim back");
+
     let next = one.next_runner().await;
     assert_ne!(one.seen(&claim(3)).await, Seen::Ours, "a raised claim is not the former runner's");
     refused(one.sink.claim(&one.claimant).await, "a claim of a lower epoch");

@@ -42,7 +42,7 @@ impl Sink for SimSink {
                 return fenced();
             }
             match &target.claim {
-                Some(c) if c.run != claimant.run => {
+                Some(c) if !c.is_same_run(&claimant) => {
                     Outcome::NotDone(Why::fatal(Code::TargetClaimedElsewhere, "another run has the target"))
                 }
                 Some(c) if c.epoch > claimant.epoch => fenced(),
@@ -231,7 +231,7 @@ impl Sink for SimSink {
         let claimant = claimant.clone();
         let act: Act = Box::new(move |world| {
             let target = &mut world.state.borrow_mut().target;
-            if target.claim.as_ref().is_some_and(|c| c.run == claimant.run && c.epoch <= claimant.epoch) {
+            if target.claim.as_ref().is_some_and(|c| c.is_same_run(&claimant) && c.epoch <= claimant.epoch) {
                 target.claim = None;
             }
             let released = target.released.entry(claimant.run).or_default();

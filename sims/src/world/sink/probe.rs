@@ -11,7 +11,7 @@ pub(super) fn look(target: &Target, claimant: &Claimant, effect: &Effect, order:
     match effect {
         Effect::Claim { .. } => match &target.claim {
             Some(c) if *c == *claimant => Sighting::ours(Receipt::Claimed),
-            Some(c) if c.run != claimant.run => Sighting::of(Seen::Foreign),
+            Some(c) if !c.is_same_run(claimant) => Sighting::of(Seen::Foreign),
             _ => Sighting::of(Seen::Nothing),
         },
         Effect::Stage { staging, .. } => Sighting::of(match target.staging.contains_key(staging) {
@@ -36,7 +36,7 @@ pub(super) fn look(target: &Target, claimant: &Claimant, effect: &Effect, order:
             _ => Seen::Nothing,
         }),
         Effect::Release { .. } => Sighting::of(match &target.claim {
-            Some(c) if c.run == claimant.run => Seen::Ours,
+            Some(c) if c.is_same_run(claimant) => Seen::Ours,
             Some(_) => Seen::Foreign,
             None => Seen::Nothing,
         }),

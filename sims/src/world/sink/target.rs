@@ -65,7 +65,7 @@ impl Target {
 
     /// Whether the claim is that runner's.
     pub fn is_held_by(&self, claimant: &Claimant) -> bool {
-        self.claim.as_ref().is_some_and(|c| c.run == claimant.run && c.epoch == claimant.epoch)
+        self.claim.as_ref().is_some_and(|c| c == claimant)
     }
 }
 
