@@ -52,7 +52,46 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 /// # Errors
 /// If the folder cannot be opened or synced.
 pub fn sync_dir(dir: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    watch::note(dir)?;
     File::open(dir)?.sync_all()
+}
+
+/// What tests know of synced folders: a power failure is not at hand.
+#[cfg(test)]
+pub(crate) mod watch {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use std::collections::BTreeSet;
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::sync::Mutex;
+
+    static SYNCED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    static FAILING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+    pub(super) fn note(dir: &Path) -> io::Result<()> {
+        if FAILING.lock().unwrap().contains(dir) {
+            return Err(io::Error::other("this folder cannot be synced"));
+        }
+        SYNCED.lock().unwrap().insert(dir.to_owned());
+        Ok(())
+    }
+
+    /// Whether that folder was synced since this was last asked.
+    pub(crate) fn synced(dir: &Path) -> bool {
+        SYNCED.lock().unwrap().remove(dir)
+    }
+
+    /// Lets the sync of that folder fail from now on, or no more.
+    pub(crate) fn fail(dir: &Path, failing: bool) {
+        let mut set = FAILING.lock().unwrap();
+        if failing {
+            set.insert(dir.to_owned())
+        } else {
+            set.remove(dir)
+        };
+    }
 }
 
 /// Creates a folder and those above it that are missing, each durable in its parent.
@@ -61,6 +100,13 @@ pub fn sync_dir(dir: &Path) -> io::Result<()> {
 /// If one cannot be created, or something that is no folder stands there.
 pub fn create_dirs(dir: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.is_dir()).collect();
+    // The last one that exists may be there because a process was killed between making and syncing it.
+    let existing = missing.last().copied().map_or(dir, parent);
+    match sync_dir(parent(existing)) {
+        // Nobody who may not look into a folder has made it here.
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => {}
+        other => other?,
+    }
     for folder in missing.into_iter().rev() {
         match fs::create_dir(folder) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
@@ -150,5 +196,24 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_another_process_made_is_made_durable_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("a/b")).unwrap();
+        for holder in ["a", "a/b"] {
+            watch::synced(&at(holder));
+            create_dirs(&at("a/b/c")).unwrap();
+            assert!(watch::synced(&at(holder)), "what {holder} holds");
+        }
     }
 }

@@ -73,7 +73,8 @@ impl LocalObjects {
         Ok((bytes, hasher.finalize().into()))
     }
 
-    /// Whether exactly that content stands under the key.
+    /// Whether exactly that content stands under the key, durably: its writer may have been killed before it had synced
+    /// the name.
     async fn look(&self, key: &str, facts: &ChunkFacts) -> Seen {
         match self.operator.stat(key).await {
             Err(e) if e.kind() == ErrorKind::NotFound => return Seen::Nothing,
@@ -82,7 +83,11 @@ impl LocalObjects {
             Ok(_) => {}
         }
         match self.digest(key).await {
-            Ok((bytes, sha256)) if bytes == facts.bytes && sha256 == facts.sha256 => Seen::Ours,
+            Ok((bytes, sha256)) if bytes == facts.bytes && sha256 == facts.sha256 => {
+                let (root, path) = (self.root.clone(), self.root.join(key));
+                let synced = tokio::task::spawn_blocking(move || put::sync_folders(&root, &path)).await;
+                if matches!(synced, Ok(Ok(()))) { Seen::Ours } else { Seen::CannotTell }
+            }
             Ok(_) => Seen::Foreign,
             Err(e) if e.kind() == ErrorKind::NotFound => Seen::Nothing,
             Err(_) => Seen::CannotTell,

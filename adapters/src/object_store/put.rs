@@ -1,7 +1,7 @@
 //! Writing one object that must not exist yet.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dpone_engine::codes::Code;
 use dpone_engine::ports::Body as _;
@@ -106,16 +106,18 @@ fn link(root: &Path, part: &Path, path: &Path) -> Linked {
     }
     let finish = || {
         std::fs::remove_file(part)?;
-        // The store made the folders: each must be durable in its parent, up to the root.
-        let folders: Vec<PathBuf> =
-            path.ancestors().skip(1).take_while(|p| p.starts_with(root)).map(Into::into).collect();
-        folders.iter().try_for_each(|folder| durable::sync_dir(folder))?;
+        sync_folders(root, path)?;
         std::fs::metadata(path)
     };
     match finish() {
         Ok(meta) => Linked::Done { bytes: meta.len() },
         Err(e) => Linked::Doubtful(e),
     }
+}
+
+/// Makes an object's name durable. The store made its folders: each must be durable in its parent, up to the root.
+pub(super) fn sync_folders(root: &Path, path: &Path) -> io::Result<()> {
+    path.ancestors().skip(1).take_while(|p| p.starts_with(root)).try_for_each(durable::sync_dir)
 }
 
 /// What stands under the name already decides.

@@ -12,6 +12,7 @@ use dpone_engine::run::{Outcome, Receipt, Seen};
 use super::LocalObjects;
 use crate::body::Body;
 use crate::digest::sha256;
+use crate::durable::watch;
 
 const KEY: &str = "orders/run-1/a1-00/r0.t1/c0.parquet";
 
@@ -153,4 +154,17 @@ async fn empty_folders_of_other_objects_stay() {
     store.put(neighbour, &facts, &body).await;
     store.delete(KEY).await;
     assert_eq!(files(&store.root), [neighbour]);
+}
+
+#[tokio::test]
+async fn an_object_that_a_killed_process_left_is_durable_before_it_counts() {
+    let (_dir, store) = store();
+    let (facts, body) = content(b"some bytes");
+    store.put(KEY, &facts, &body).await;
+    let folder = store.root.join("orders/run-1/a1-00");
+    watch::synced(&folder);
+    assert_eq!((store.head(KEY, &facts).await, watch::synced(&folder)), (Seen::Ours, true));
+    watch::fail(&folder, true);
+    assert_eq!(store.head(KEY, &facts).await, Seen::CannotTell);
+    assert!(!matches!(store.put(KEY, &facts, &body).await, Outcome::Done(_)));
 }

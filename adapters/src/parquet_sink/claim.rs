@@ -98,7 +98,12 @@ impl Locked {
             }
             Ok(Standing::Nobody | Standing::GivenBack(_)) => {}
             Ok(Standing::Unreadable) => return elsewhere("the dataset has a claim that cannot be read".to_owned()),
-            Ok(Standing::Somebody(c)) if c == *claimant => return Outcome::Done(Receipt::Claimed),
+            Ok(Standing::Somebody(c)) if c == *claimant => {
+                return match self.sync() {
+                    Ok(()) => Outcome::Done(Receipt::Claimed),
+                    Err(e) => Outcome::Unknown(why(Code::TargetNotReachable, "the dataset's claim", &e)),
+                };
+            }
             Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch < claimant.epoch => {}
             Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch > claimant.epoch => {
                 return Outcome::NotDone(Why::fatal(Code::LeaseLost, "a later runner of this run holds the claim"));
@@ -113,6 +118,11 @@ impl Locked {
             // Whether the new name was given before the failure, a probe must say.
             Err(e) => Outcome::Unknown(why(Code::TargetNotReachable, "the dataset's claim", &e)),
         }
+    }
+
+    /// Makes what stands in the bookkeeping folder outlive a power failure: who wrote it may have been killed before that.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        durable::sync_dir(&books(&self.root))
     }
 
     fn write(&self, claim: Claim) -> io::Result<()> {
@@ -147,7 +157,13 @@ impl Locked {
     pub(super) fn sight(&self, claimant: &Claimant, epoch: u64) -> Seen {
         match self.standing() {
             Ok(Standing::Nobody | Standing::GivenBack(_)) => Seen::Nothing,
-            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch == epoch => Seen::Ours,
+            Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch == epoch => {
+                if self.sync().is_ok() {
+                    Seen::Ours
+                } else {
+                    Seen::CannotTell
+                }
+            }
             Ok(Standing::Somebody(c)) if c.is_same_run(claimant) && c.epoch < epoch => Seen::Nothing,
             Ok(_) => Seen::Foreign,
             Err(_) => Seen::CannotTell,

@@ -22,6 +22,8 @@ mod load;
 mod pointer;
 mod publish;
 mod remove;
+#[cfg(test)]
+mod tests;
 mod unique;
 
 use std::io;
@@ -176,7 +178,11 @@ impl ParquetSink {
         match effect {
             Effect::Claim { epoch } => Sighting::of(lock.sight(claimant, *epoch)),
             Effect::Release { .. } => Sighting::of(lock.standing_for(claimant)),
-            Effect::Stage { staging, .. } => Sighting::of(there(self.root.join(staging))),
+            Effect::Stage { staging, .. } => Sighting::of(match there(self.root.join(staging)) {
+                // Its maker may have been killed before its name was durable.
+                Seen::Ours if durable::sync_dir(&self.root).is_err() => Seen::CannotTell,
+                seen => seen,
+            }),
             Effect::Load { load, staging, .. } => self.sight_load(load, staging),
             Effect::Publish { .. } => order.map_or(Sighting::of(Seen::CannotTell), |o| self.sight_publication(o)),
             Effect::Drop { kind: OwnedKind::Staging, name } => Sighting::of(there(self.root.join(name))),
@@ -204,11 +210,15 @@ impl ParquetSink {
             Err(_) => return Sighting::of(Seen::CannotTell),
         };
         let whole = receipt.files.iter().all(|f| footer::rows(&self.root.join(&f.path), &self.schema) == Ok(f.rows));
-        // The names may have been given just before a power failure: only a synced folder keeps them.
-        if whole && durable::sync_dir(&self.root.join(staging)).is_ok() {
-            return Sighting::ours(Receipt::Loaded { rows: receipt.rows });
+        if !whole {
+            return Sighting::of(Seen::Nothing);
         }
-        Sighting::of(Seen::Nothing)
+        // The names may have been given just before a power failure: only synced folders keep them.
+        let folders = [load::load_folder(&self.root, load), self.root.join(staging)];
+        match folders.iter().try_for_each(|folder| durable::sync_dir(folder)) {
+            Ok(()) => Sighting::ours(Receipt::Loaded { rows: receipt.rows }),
+            Err(_) => Sighting::of(Seen::CannotTell),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::ParquetSink;
 use super::claim::lock;
 use super::failure::why;
 use super::load::load_folder;
-use super::pointer::{Pointer, pointer_path, read_pointer, version_of};
+use super::pointer::{Pointer, books, pointer_path, read_pointer, version_of};
 use crate::durable;
 
 /// What stands under the name of the version that a publication is to create.
@@ -70,7 +70,9 @@ impl ParquetSink {
         let Some(version) = version_of(base).and_then(|v| v.checked_add(1)) else { return Ok(Stands::Foreign) };
         match read_pointer(&self.root, version) {
             Ok(None) => Ok(Stands::Nothing),
-            Ok(Some(found)) if found.run == claimant.run && found.journal == claimant.journal => Ok(Stands::Ours(Box::new(found))),
+            Ok(Some(found)) if found.run == claimant.run && found.journal == claimant.journal => {
+                Ok(Stands::Ours(Box::new(found)))
+            }
             Ok(Some(_)) => Ok(Stands::Rival),
             Err(e) if e.kind() == ErrorKind::InvalidData => Ok(Stands::Foreign),
             Err(e) => Err(e),
@@ -82,8 +84,13 @@ impl ParquetSink {
         pointer_path(&self.root, ours.version + 1).try_exists()
     }
 
-    /// The receipt, with the loads' folders gone: the manifest says all that they said.
+    /// The receipt of a version that has its name, with the loads' folders gone: the manifest says all that they said.
     pub(super) fn published(&self, order: &PublishOrder, found: &Pointer) -> Outcome {
+        // A process may have been killed between giving the name and syncing it. Cleanup removes the version before this
+        // one, so this one must outlive a power failure first.
+        if let Err(e) = durable::sync_dir(&books(&self.root)) {
+            return Outcome::Unknown(doubt(&format!("the manifest's folder: {e}")));
+        }
         for unit in &order.staged.units {
             // Only bookkeeping is left in them; what stays is found by nobody and hurts nobody.
             let _ = durable::remove_tree(&load_folder(&self.root, &unit.load));

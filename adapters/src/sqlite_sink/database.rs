@@ -1,5 +1,7 @@
 //! One connection per step, and what its errors mean.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -42,6 +44,21 @@ fn connect(path: &Path, create: OpenFlags) -> Step<Connection> {
 /// A transaction that holds the write lock from its start.
 pub(super) fn write(db: &mut Connection) -> Step<Transaction<'_>> {
     db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| why(&e))
+}
+
+/// Makes what is committed outlive a power failure: a process may have been killed between its commit and the sync of it.
+/// The database file itself was synced before that. It is not opened here: closing it would give up SQLite's locks.
+pub(super) fn sync(path: &Path) -> io::Result<()> {
+    for suffix in ["-wal", "-journal"] {
+        let mut name = path.as_os_str().to_os_string();
+        name.push(suffix);
+        match File::open(&name) {
+            Ok(file) => file.sync_all()?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+    }
+    durable::sync_dir(durable::parent(path))
 }
 
 /// Refuses unless the target's claim is that runner's.

@@ -14,6 +14,8 @@ mod moment;
 mod preflight;
 mod probe;
 mod publish;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

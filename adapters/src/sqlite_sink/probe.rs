@@ -8,7 +8,7 @@ use dpone_engine::run::{Effect, Receipt, Seen};
 use rusqlite::OptionalExtension;
 
 use super::claim::{raise, standing};
-use super::database::{Step, open, table_exists, why, write};
+use super::database::{Step, open, sync, table_exists, why, write};
 use super::publish::{base, published, superseded};
 
 /// Looks.
@@ -68,5 +68,8 @@ pub(super) fn probe(
         _ => Sighting::of(Seen::Nothing),
     };
     db.commit().map_err(|e| why(&e))?;
+    if matches!(sighting.seen, Seen::Ours | Seen::Superseded) && sync(path).is_err() {
+        return Ok(Sighting::of(Seen::CannotTell));
+    }
     Ok(sighting)
 }

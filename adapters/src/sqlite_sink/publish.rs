@@ -9,7 +9,7 @@ use dpone_engine::run::{Outcome, Receipt, Why};
 use dpone_engine::schema::Schema;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::database::{Step, held, open, table_exists, why, write};
+use super::database::{Step, held, open, sync, table_exists, why, write};
 use super::ddl::{columns, create, quote};
 
 /// What a publication changes.
@@ -41,7 +41,11 @@ pub(super) fn publish(path: &Path, change: &Change<'_>, order: &PublishOrder) ->
         Err(why) => return Outcome::NotDone(why),
     };
     match tx.commit() {
-        Ok(()) => Outcome::Done(receipt),
+        // It may have been an earlier process that published, and was killed before it had synced.
+        Ok(()) => match sync(path) {
+            Ok(()) => Outcome::Done(receipt),
+            Err(e) => Outcome::Unknown(Why::transient(Code::PublicationOutcomeUnknown, e.to_string())),
+        },
         // A commit that could not begin because of a reader's lock has changed nothing.
         Err(e) if why(&e).code == Code::TargetLocked => Outcome::NotDone(why(&e)),
         Err(e) => Outcome::Unknown(Why::transient(Code::PublicationOutcomeUnknown, why(&e).detail)),
