@@ -13,7 +13,7 @@ pub use batch::BatchBuilder;
 pub use builder::ColumnBuilder;
 pub use chunk::{ChunkLayout, ChunkWriter, DICTIONARY_BYTES, dictionaries};
 pub use encoder::{Encoder, Job};
-pub use schema::{arrow_schema, parquet_schema};
+pub use schema::{arrow_schema, parquet_schema, stored_digits};
 pub use segments::Segments;
 
 /// Why rows could not be encoded: a defect of this program or of the encoder, never of the rows.

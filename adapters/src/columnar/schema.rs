@@ -80,5 +80,10 @@ fn data_type(ty: &LogicalType) -> Result<DataType, EncodeError> {
 
 /// The coarsest unit of Parquet, from microseconds, that holds so many fractional digits.
 fn unit(digits: u8) -> TimeUnit {
-    if digits <= 6 { TimeUnit::Microsecond } else { TimeUnit::Nanosecond }
+    if stored_digits(digits) == 6 { TimeUnit::Microsecond } else { TimeUnit::Nanosecond }
+}
+
+/// The fractional digits that times of so many are stored with. With 9 of them a timestamp of 64 bits ends in 2262.
+pub const fn stored_digits(digits: u8) -> u8 {
+    if digits <= 6 { 6 } else { 9 }
 }

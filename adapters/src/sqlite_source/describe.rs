@@ -4,6 +4,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::Relation;
 use dpone_engine::plan::facts::{RelationKind, SourceFacts};
 use dpone_engine::refusal::Refusal;
+use dpone_engine::schema::LogicalType;
 use rusqlite::Connection;
 
 use super::connect::connect_checked;
@@ -14,6 +15,10 @@ use super::resolve::resolve;
 
 /// Readers that may be open on one state. SQLite has no limit of its own; each is a thread and a page cache.
 const MAX_SESSIONS: u32 = 64;
+
+/// What timestamps of more than 6 digits are restricted to.
+const NANOSECONDS: &str = "only moments from 1677-09-21 00:12:43.145224192 to 2262-04-11 23:47:16.854775807 can be \
+delivered, others end the run; up to 6 digits (`source.options.types`) reach from year 1 to 9999";
 
 /// Looks at the source: its columns and their exact types, and what the range column holds.
 ///
@@ -36,6 +41,12 @@ pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
         },
     };
     let key_column = resolved.key.as_ref().map(|key| key.column.clone());
+    for column in &resolved.schema.columns {
+        if let LogicalType::Timestamp { digits: 7.., .. } = column.ty {
+            let text = format!("column {:?} is {} and is stored in nanoseconds: {NANOSECONDS}", column.name, column.ty);
+            warnings.push(text);
+        }
+    }
     if resolved.kind == RelationKind::Query {
         warnings.push("memory that SQLite takes inside the query (sorting, grouping) is not part of the budget".into());
     }

@@ -53,6 +53,26 @@ fn cells_of_another_class_are_counted_and_named() {
 }
 
 #[test]
+fn moments_that_nanoseconds_do_not_reach_are_named_and_foretold() {
+    for (digits, last) in [(7, "9999-12-31 00:00:00"), (8, "0001-01-01 00:00:00"), (9, "2262-04-11 23:47:16.854775808")]
+    {
+        let db = Db::new(&format!(
+            "create table t(id integer primary key, at timestamp({digits}));
+             insert into t values (1, '2262-04-11 23:47:16.8'), (2, '{last}');"
+        ));
+        let why = read_whole(&db.table("t")).unwrap_err();
+        assert_eq!(why.code, Code::SourceValueTypeMismatch, "{why:?}");
+        for part in ["column \"at\"", "rowid 2", "outside the range"] {
+            assert!(why.detail.contains(part), "{} lacks {part}", why.detail);
+        }
+        let warnings = describe(&db.table("t")).unwrap().warnings;
+        assert!(warnings.iter().any(|w| w.contains("\"at\"") && w.contains("2262-04-11")), "{warnings:?}");
+    }
+    let db = Db::new("create table t(at timestamp(6)); insert into t values ('9999-12-31 23:59:59.999999');");
+    assert!(describe(&db.table("t")).unwrap().warnings.is_empty() && read_whole(&db.table("t")).is_ok());
+}
+
+#[test]
 fn all_columns_of_a_row_are_named_together() {
     let db = Db::new(L17);
     let why = read_whole(&db.table("l17")).unwrap_err();

@@ -1,6 +1,7 @@
 //! Dates, times of day and timestamps in ISO 8601 text.
 
 use super::Fault;
+use crate::columnar::stored_digits;
 
 const NOT_A_TIMESTAMP: Fault = Fault::Value("a text that is not a timestamp");
 const HAS_ZONE: Fault = Fault::Value("a timestamp with a time zone in a column without one");
@@ -48,8 +49,10 @@ pub(super) fn parse_timestamp(text: &[u8], digits: u8, utc: bool) -> Result<i64,
     if !(FIRST_DAY * SECONDS_PER_DAY..END_DAY * SECONDS_PER_DAY).contains(&second) {
         return Err(OUT_OF_RANGE);
     }
-    let ticks = second.checked_mul(10_i64.pow(u32::from(digits))).and_then(|t| t.checked_add(fraction));
-    ticks.ok_or(OUT_OF_RANGE)
+    let ticks = i128::from(second) * 10_i128.pow(u32::from(digits)) + i128::from(fraction);
+    // It must also have a value in the unit that it is stored in.
+    let stored = ticks * 10_i128.pow(u32::from(stored_digits(digits) - digits));
+    i64::try_from(stored).and_then(|_| i64::try_from(ticks)).map_err(|_| OUT_OF_RANGE)
 }
 
 #[inline]

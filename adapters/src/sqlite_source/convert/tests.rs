@@ -44,6 +44,8 @@ fn a_cell_is_exactly_a_value_of_its_type() {
         (LogicalType::Time { digits: 0 }, text("00:00:00.000"), "Ticks(0)"),
         (timestamp(6, false), text("1970-01-02 00:00:00.5"), "Ticks(86400500000)"),
         (timestamp(6, false), text("1969-12-31T23:59:59.999999"), "Ticks(-1)"),
+        (timestamp(7, false), text("2262-04-11 23:47:16.8547758"), "Ticks(92233720368547758)"),
+        (timestamp(9, true), text("1677-09-21 00:12:43.145224192Z"), "Ticks(-9223372036854775808)"),
         (timestamp(0, true), text("1970-01-01T03:00:00+03:00"), "Ticks(0)"),
         (timestamp(0, true), text("1970-01-01 00:00:01Z"), "Ticks(1)"),
         (
@@ -122,6 +124,9 @@ fn what_is_not_a_value_is_refused_and_never_mended() {
         (timestamp(6, false), false, text("2024-01-01 00:00:60")),
         (timestamp(3, false), false, text("2024-01-01 00:00:00.0001")),
         (timestamp(9, false), false, text("2300-01-01 00:00:00")),
+        (timestamp(7, false), false, text("9999-12-31 00:00:00")),
+        (timestamp(7, false), false, text("2262-04-11 23:47:16.8547759")),
+        (timestamp(8, true), false, text("0001-01-01 00:00:00Z")),
         (timestamp(0, true), false, text("0001-01-01T00:00:00+01:00")),
         (LogicalType::Uuid, false, text("15FB045F-DB6A-269D-6473-023F3C936FC")),
         (LogicalType::Uuid, false, ValueRef::Blob(&[7; 15])),
