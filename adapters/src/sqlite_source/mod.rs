@@ -21,6 +21,7 @@ mod resolve;
 mod session;
 mod snapshot;
 mod source;
+mod stop;
 mod wide;
 mod work;
 

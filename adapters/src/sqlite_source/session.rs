@@ -17,6 +17,7 @@ use super::fetch::{self, Fetched};
 use super::measured::Statements;
 use super::request::SqlitePlan;
 use super::resolve::Resolved;
+use super::stop::Stop;
 use super::work::{Work, defect, internal};
 use crate::body::Body;
 use crate::columnar::{ChunkLayout, Encoder};
@@ -62,7 +63,7 @@ pub(super) struct Shared {
 /// The near end of a session. Dropping it ends the thread once what it does is interrupted or done.
 pub(super) struct Session {
     commands: Sender<Command>,
-    pub(super) cancel: Arc<AtomicBool>,
+    pub(super) stop: Arc<Stop>,
 }
 
 impl Session {
@@ -72,23 +73,24 @@ impl Session {
         shared: Arc<Shared>,
         ended: oneshot::Sender<()>,
     ) -> Result<Self, Why> {
-        let cancel = Arc::new(AtomicBool::new(false));
-        let (flag, closing) = (Arc::clone(&cancel), Arc::clone(&shared.closing));
+        let stop = Arc::new(Stop::new(&connection));
+        let (asked, closing) = (Arc::clone(&stop), Arc::clone(&shared.closing));
         // Unlike an interrupt, this cannot come between two statements and be lost.
         connection
-            .progress_handler(STEPS, Some(move || flag.load(Ordering::Relaxed) || closing.load(Ordering::Relaxed)))
+            .progress_handler(STEPS, Some(move || asked.is_wanted() || closing.load(Ordering::Relaxed)))
             .map_err(|e| why(&e))?;
         let (commands, inbox) = channel();
-        let flag = Arc::clone(&cancel);
+        let own = Arc::clone(&stop);
         thread::Builder::new()
             .name("dpone-sqlite".into())
             .spawn(move || {
-                run(&connection, &shared, &inbox, &flag);
+                run(&connection, &shared, &inbox, &own);
+                own.done();
                 drop(connection);
                 drop(ended);
             })
             .map_err(|e| Why::transient(Code::SourceReadFailed, format!("no thread for a reader: {}", e.kind())))?;
-        Ok(Self { commands, cancel })
+        Ok(Self { commands, stop })
     }
 
     /// Gives a command.
@@ -101,13 +103,13 @@ pub(super) fn gone() -> Why {
     Why::fatal(Code::SourceReadFailed, "the reader's session has ended")
 }
 
-fn run(connection: &Connection, shared: &Shared, inbox: &Receiver<Command>, cancel: &AtomicBool) {
+fn run(connection: &Connection, shared: &Shared, inbox: &Receiver<Command>, stop: &Stop) {
     while let Ok(command) = inbox.recv() {
         match command {
             Command::Begin(unit) => {
                 let reader = Reader { connection, shared, inbox };
                 let Some(done) = reader.unit(unit) else { return };
-                cancel.store(false, Ordering::Relaxed);
+                stop.done();
                 let _ = done.send(());
             }
             Command::Count(reply) => {
@@ -115,7 +117,7 @@ fn run(connection: &Connection, shared: &Shared, inbox: &Receiver<Command>, canc
             }
             Command::Pull(request) => request.answer(Err(defect())),
             Command::End(done) => {
-                cancel.store(false, Ordering::Relaxed);
+                stop.done();
                 let _ = done.send(());
             }
         }

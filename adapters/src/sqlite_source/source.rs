@@ -15,6 +15,7 @@ use super::request::SqlitePlan;
 use super::resolve::resolve;
 use super::session::{Command, Session, Shared, gone};
 use super::snapshot::{Snapshot, file_identity};
+use super::stop::{Stop, press};
 use crate::body::Body;
 use crate::columnar::{ChunkLayout, EncodeError};
 
@@ -33,6 +34,7 @@ pub(super) struct Opened {
     permits: Semaphore,
     counter: Mutex<Option<Session>>,
     closing: Arc<AtomicBool>,
+    stops: Vec<Arc<Stop>>,
     ended: Mutex<Vec<oneshot::Receiver<()>>>,
 }
 
@@ -111,11 +113,13 @@ fn open_state(
     }
     let closing = Arc::new(AtomicBool::new(false));
     let shared = Arc::new(Shared { plan: Arc::clone(plan), resolved, layout, closing: Arc::clone(&closing) });
-    let mut ended = Vec::new();
+    let (mut ended, mut stops) = (Vec::new(), Vec::new());
     let mut start = |connection| {
         let (signal, receiver) = oneshot::channel();
         ended.push(receiver);
-        Session::start(connection, Arc::clone(&shared), signal)
+        let session = Session::start(connection, Arc::clone(&shared), signal)?;
+        stops.push(Arc::clone(&session.stop));
+        Ok::<_, Why>(session)
     };
     let counter = start(connections.pop().ok_or_else(gone)?)?;
     let free = connections.into_iter().map(&mut start).collect::<Result<Vec<_>, _>>()?;
@@ -126,6 +130,7 @@ fn open_state(
         permits,
         counter: Mutex::new(Some(counter)),
         closing,
+        stops,
         ended: Mutex::new(ended),
     })
 }
@@ -199,7 +204,7 @@ impl Source for SqliteSource {
             opened.lost();
             return Err(gone());
         };
-        let reader = SqliteReader { opened, session: Some(session) };
+        let reader = SqliteReader { opened, session: Some(session), busy: false };
         match reader.session.as_ref().map(|session| session.send(Command::Begin(unit))) {
             Some(Ok(())) => Ok(reader),
             _ => Err(gone()),
@@ -213,6 +218,7 @@ impl Source for SqliteSource {
         opened.free.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let ended = std::mem::take(&mut *opened.ended.lock().unwrap_or_else(PoisonError::into_inner));
         *opened.counter.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        press(opened.stops.clone());
         for session in ended {
             let _ = session.await;
         }

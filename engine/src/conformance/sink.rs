@@ -284,7 +284,11 @@ async fn a_run_of_that_id_in_another_journal<W: SinkWorld>(world: &W) {
     let unit = StagedUnit { unit: 0, staging: staging.clone(), load: order.load, rows: 5, objects: 1 };
     let staged = Staged { claimant: copy.claimant.clone(), units: vec![unit], staging: vec![staging] };
     let order = copy.publication(&staged, "copy");
-    assert_eq!(copy.sighting(&order).await, (Seen::Nothing, None), "what another journal's run published is not its own");
+    assert_eq!(
+        copy.sighting(&order).await,
+        (Seen::Nothing, None),
+        "what another journal's run published is not its own"
+    );
     let own = done(copy.sink.publish(&order).await, "a publication");
     assert!(matches!(own, Receipt::Published { rows: 5, .. }), "{own:?}");
     assert_eq!(world.rows().await, 5);

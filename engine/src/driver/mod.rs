@@ -115,7 +115,7 @@ pub async fn drive<P: Ports>(ports: &P, run: Run, entries: Vec<Entry>, epoch: u6
     };
     driver.tasks.clear();
     driver.reads.clear();
-    ports.source().close().await;
+    driver.close_source().await;
     let observed = driver.observed();
     let leaked = driver.budget.reserved();
     Finished { leaked, run: driver.run, entries: driver.entries, finish, observed }
@@ -328,6 +328,14 @@ impl<'a, P: Ports> Driver<'a, P> {
                 Either::Left((None, _)) | Either::Right(_) => return Ok(Finish::Suspended),
             }
         }
+    }
+
+    /// Closes the source, in bounded time: what does not let go of it ends with the process.
+    async fn close_source(&self) {
+        let clock = self.ports.clock();
+        let (closed, late) = (self.ports.source().close(), clock.sleep_until(clock.now() + self.order.stop_grace));
+        pin_mut!(closed, late);
+        select(closed, late).await;
     }
 
     fn wait_until(&mut self, time: u64) {
