@@ -151,13 +151,15 @@ impl Sink for SqliteSink {
 
     async fn load(&self, order: &LoadOrder, feed: &mut impl Feed<Body = Body>) -> Outcome {
         let _turn = self.loading.lock().await;
+        // Waiting for the budget and for the store comes before the write lock, which other writers of the database wait for.
+        let mut next = feed.next().await;
         let begin = order.clone();
         let mut loading =
             match self.step(move |s| load::Loading::begin(s.path(), &s.target.identity(), &s.schema, &begin)).await {
                 Ok(loading) => loading,
                 Err(why) => return Outcome::NotDone(why),
             };
-        while let Some(object) = feed.next().await {
+        while let Some(object) = next {
             let body = match object {
                 Ok((_, body)) => body,
                 Err(why) => return Outcome::NotDone(why),
@@ -167,6 +169,7 @@ impl Sink for SqliteSink {
                 Ok(loading) => loading,
                 Err(why) => return Outcome::NotDone(why),
             };
+            next = feed.next().await;
         }
         let order = order.clone();
         match blocking(move || loading.finish(&order)).await.and_then(|r| r) {

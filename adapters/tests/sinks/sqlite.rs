@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use dpone_adapters::body::Body;
 use dpone_adapters::sqlite_sink::{SqliteSink, SqliteTarget};
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Fidelity, Quality, SinkType, StrategyMode};
+use dpone_engine::ports::{Feed, LoadOrder, Sink as _};
+use dpone_engine::run::effect::ChunkFacts;
+use dpone_engine::run::{Outcome, Receipt, Why};
 use dpone_engine::schema::{Column, LogicalType, Schema};
 use rusqlite::Connection;
 
@@ -257,4 +261,36 @@ async fn a_table_that_hides_row_numbers_is_loaded_all_the_same() {
     let sink = SqliteSink::new(target(&path, StrategyMode::FullRefresh), schema, Quality::default());
     let objects = vec![given::object(&batch), given::object(&batch)];
     assert_eq!(Run::new("r1").deliver(&sink, "", objects).await.map(|(_, rows)| rows), Ok(6));
+}
+
+/// Hands over one object, and meanwhile another writer writes.
+struct Waiting<'a> {
+    path: &'a Path,
+    object: Option<(ChunkFacts, Body)>,
+}
+
+impl Feed for Waiting<'_> {
+    type Body = Body;
+
+    async fn next(&mut self) -> Option<Result<(ChunkFacts, Body), Why>> {
+        let object = self.object.take()?;
+        let other = Connection::open(self.path).unwrap();
+        other.busy_timeout(std::time::Duration::ZERO).unwrap();
+        other.execute_batch("CREATE TABLE other (x); BEGIN IMMEDIATE; ROLLBACK").unwrap();
+        Some(Ok(object))
+    }
+}
+
+#[tokio::test]
+async fn other_writers_do_not_wait_for_the_first_object() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    let sink = SqliteSink::new(target(&path, StrategyMode::FullRefresh), given::schema(), Quality::default());
+    let run = Run::new("r1");
+    sink.claim(&run.claimant).await;
+    sink.stage(&run.claimant, &run.staging, None).await;
+    let (claimant, staging) = (run.claimant.clone(), run.staging.clone());
+    let order = LoadOrder { claimant, unit: 0, staging, load: "ld".to_owned(), rows: 2 };
+    let mut feed = Waiting { path: &path, object: Some(given::chunk(1, 2)) };
+    assert_eq!(sink.load(&order, &mut feed).await, Outcome::Done(Receipt::Loaded { rows: 2 }));
 }
