@@ -32,7 +32,7 @@ impl std::fmt::Display for RowPlace {
 pub(super) struct Faults {
     columns: Vec<Option<(Fault, RowPlace, u64)>>,
     first: Option<Fault>,
-    /// Whether the rest of the unit could be looked at too.
+    /// Whether the rest of the unit was looked at too.
     complete: bool,
 }
 
@@ -48,7 +48,7 @@ impl Faults {
         }
     }
 
-    /// The rest of the unit could not be looked at.
+    /// The rest of the unit was not looked at.
     pub(super) fn incomplete(&mut self) {
         self.complete = false;
     }

@@ -78,11 +78,20 @@ pub(super) fn pull(work: &mut Work<'_>, connection: &Connection, rows: &mut Rows
     }
 }
 
-/// Reads the rest of the unit only to count cells like the first bad one.
+/// How many rows after the first bad one are looked at only to count more of them: a failure must not take as long as the
+/// rest of a large unit.
+pub(super) const LOOKED_AT: u64 = 10_000;
+
+/// Reads on in the unit only to count cells like the first bad one.
 fn count_rest(work: &mut Work<'_>, rows: &mut Rows<'_>, mut faults: Faults) -> Why {
     work.abandon();
     let mut position = work.delivered + 1;
+    let last = position + LOOKED_AT;
     loop {
+        if position == last {
+            faults.incomplete();
+            break;
+        }
         let row = match rows.next() {
             Ok(Some(row)) => row,
             Ok(None) => break,

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, Rows, Statement};
 
 use super::connect::why;
 use super::faults::{Faults, RowPlace};
-use super::fetch::{bind, limit_cells, number, unlimited};
+use super::fetch::{LOOKED_AT, bind, limit_cells, number, unlimited};
 use super::key::query_plan;
 use super::relation::Select;
 use super::wide::Wide;
@@ -185,7 +185,10 @@ impl Measured<'_, '_> {
         faults.incomplete();
         if let Content::Lockstep(rows) = &mut self.content {
             let mut position = work.delivered + 1;
-            while let Ok(Some(row)) = rows.next() {
+            let last = position + LOOKED_AT;
+            while position < last
+                && let Ok(Some(row)) = rows.next()
+            {
                 position += 1;
                 if work.inspect(row, 0, RowPlace::Position(position), &mut faults).is_err() {
                     break;

@@ -73,6 +73,22 @@ fn moments_that_nanoseconds_do_not_reach_are_named_and_foretold() {
 }
 
 #[test]
+fn counting_what_is_bad_ends_long_before_a_large_unit_does() {
+    for (rows, expect) in [(10_000, "10000 cells are not int64"), (30_000, "at least 10001 cells are not int64")] {
+        for without in ["", " without rowid"] {
+            let db = Db::new(&format!(
+                "create table t(id integer primary key, i integer){without};
+                 with recursive n(n) as (select 1 union all select n + 1 from n where n < {rows})
+                 insert into t select n, 'x' from n;"
+            ));
+            let why = read_whole(&db.table("t")).unwrap_err();
+            assert!(why.detail.contains(expect), "{}", why.detail);
+            assert_eq!(why.detail.contains("at least"), rows > 10_000, "{}", why.detail);
+        }
+    }
+}
+
+#[test]
 fn all_columns_of_a_row_are_named_together() {
     let db = Db::new(L17);
     let why = read_whole(&db.table("l17")).unwrap_err();
