@@ -52,6 +52,7 @@ impl AnyTarget {
 
 /// The sink of a run.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum AnySink {
     /// A dataset of Parquet files.
     Parquet(ParquetSink),
@@ -71,7 +72,7 @@ impl AnySink {
             AnyTarget::Parquet(target) => {
                 Self::Parquet(ParquetSink::new(target, schema, quality, work_dir, &plan.fingerprint))
             }
-            AnyTarget::Sqlite(target) => Self::Sqlite(SqliteSink::new(target, schema, quality)),
+            AnyTarget::Sqlite(target) => Self::Sqlite(SqliteSink::new(target, schema, quality, work_dir)),
         })
     }
 }

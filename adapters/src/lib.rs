@@ -18,3 +18,4 @@ pub mod postgres_source;
 pub mod sqlite_sink;
 pub mod sqlite_source;
 pub mod system;
+mod unique;

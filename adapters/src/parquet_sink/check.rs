@@ -1,6 +1,5 @@
 //! Gates and profiles of what staging holds, read back from the finished files by the Parquet reader.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,8 +15,8 @@ use dpone_engine::run::{Outcome, Receipt, Why};
 use super::cells::Cells;
 use super::failure::why;
 use super::load::read_receipt;
-use super::unique::{Keys, any_twice};
 use super::{ParquetSink, footer};
+use crate::unique::{Keys, any_twice, spill_failed};
 
 /// The most rows of a batch.
 const MAX_BATCH: u64 = 8192;
@@ -224,11 +223,4 @@ impl ParquetSink {
 
 fn add(to: &mut UnitProfile, from: &UnitProfile) -> Result<(), Why> {
     to.merge(from).map_err(|r| Why::fatal(r.code, r.message))
-}
-
-/// The gate's own files are in the work folder, not in the target.
-fn spill_failed(error: &io::Error) -> Why {
-    let full = crate::durable::classify(error) == crate::durable::Failure::NoRoom;
-    let code = if full { Code::SpoolDiskFull } else { Code::LoadFailed };
-    Why::fatal(code, format!("sorting keys in the work folder: {error}"))
 }

@@ -24,7 +24,6 @@ mod publish;
 mod remove;
 #[cfg(test)]
 mod tests;
-mod unique;
 
 use std::io;
 use std::path::PathBuf;

@@ -17,6 +17,7 @@ use super::database::{Step, open, why};
 use super::ddl::{columns, quote, rowid};
 use super::load::no_rowid;
 use super::moment;
+use crate::unique::{Keys, any_twice, spill_failed};
 
 /// Everything the check is told.
 pub(super) struct Checks<'a> {
@@ -25,6 +26,10 @@ pub(super) struct Checks<'a> {
     /// The merge key; empty for other strategies.
     pub(super) merge_key: &'a [String],
     pub(super) staged: &'a Staged,
+    /// Where keys are sorted that do not fit into memory.
+    pub(super) work_dir: &'a Path,
+    /// Bytes that the check may take.
+    pub(super) grant: u64,
 }
 
 /// Runs every gate and profiles every unit.
@@ -55,30 +60,60 @@ fn gates(db: &Connection, checks: &Checks<'_>) -> Step<Vec<GateResult>> {
         gate(format!("not_null({name})"), (nulls > 0).then(|| Why::fatal(Code::QualityNotNull, detail)));
     }
     for name in &checks.quality.unique {
-        let twice = duplicates(&everything, std::slice::from_ref(name));
-        let twice = count(twice)?;
-        let detail = format!("column {name:?} holds {twice} values more than once");
-        gate(format!("unique({name})"), (twice > 0).then(|| Why::fatal(Code::QualityUnique, detail)));
+        let twice = holds_twice(db, checks, &everything, std::slice::from_ref(name))?;
+        let detail = format!("column {name:?} holds a value more than once");
+        gate(format!("unique({name})"), twice.then(|| Why::fatal(Code::QualityUnique, detail)));
     }
     if !checks.merge_key.is_empty() {
         let key = checks.merge_key.join(", ");
-        let twice = count(duplicates(&everything, checks.merge_key))?;
+        let twice = holds_twice(db, checks, &everything, checks.merge_key)?;
         let absent: Vec<String> = checks.merge_key.iter().map(|k| format!("{} IS NULL", quote(k))).collect();
         let nulls = count(format!("SELECT count(*) FROM ({everything}) WHERE {}", absent.join(" OR ")))?;
-        let detail = format!("key ({key}) holds {twice} values more than once and {nulls} rows with NULL");
-        gate(format!("merge_key({key})"), (twice + nulls > 0).then(|| Why::fatal(Code::MergeKeyNotUnique, detail)));
+        let more = if twice { "a value more than once" } else { "no value more than once" };
+        let detail = format!("key ({key}) holds {more} and {nulls} rows with NULL");
+        let failed = twice || nulls > 0;
+        gate(format!("merge_key({key})"), failed.then(|| Why::fatal(Code::MergeKeyNotUnique, detail)));
     }
     Ok(results)
 }
 
-fn duplicates(everything: &str, key: &[String]) -> String {
-    // Compared byte by byte, whatever collation a name might bring along.
-    let columns: Vec<String> = key.iter().map(|k| format!("{} COLLATE BINARY", quote(k))).collect();
-    let present: Vec<String> = key.iter().map(|k| format!("{} IS NOT NULL", quote(k))).collect();
-    let (columns, present) = (columns.join(", "), present.join(" AND "));
-    format!(
-        "SELECT count(*) FROM (SELECT 1 FROM ({everything}) WHERE {present} GROUP BY {columns} HAVING count(*) > 1)"
-    )
+/// Whether any key occurs twice; one with a NULL in it equals nothing. SQLite would sort in a folder of its own choosing.
+fn holds_twice(db: &Connection, checks: &Checks<'_>, everything: &str, key: &[String]) -> Step<bool> {
+    let columns: Vec<String> = key.iter().map(|k| quote(k)).collect();
+    let sql = format!("SELECT {} FROM ({everything})", columns.join(", "));
+    let mut statement = db.prepare(&sql).map_err(|e| why(&e))?;
+    let mut rows = statement.raw_query();
+    let mut keys = Keys::new(checks.work_dir, checks.grant / 2);
+    while let Some(row) = rows.next().map_err(|e| why(&e))? {
+        let values: Vec<ValueRef<'_>> =
+            (0..key.len()).map(|at| row.get_ref(at)).collect::<Result<_, _>>().map_err(|e| why(&e))?;
+        keys.add(|to| values.iter().all(|value| part(*value, to))).map_err(|e| spill_failed(&e))?;
+    }
+    any_twice(vec![keys]).map_err(|e| spill_failed(&e))
+}
+
+/// Appends one column of a key: bytes that are equal exactly for equal values, and tell where they end. False for NULL.
+fn part(value: ValueRef<'_>, to: &mut Vec<u8>) -> bool {
+    let (kind, long) = match value {
+        ValueRef::Null => return false,
+        // Staging's columns have one type each, so that an integer never meets the real that equals it.
+        ValueRef::Integer(v) => {
+            to.push(1);
+            to.extend(v.to_be_bytes());
+            return true;
+        }
+        ValueRef::Real(v) => {
+            to.push(2);
+            to.extend((v + 0.0).to_bits().to_be_bytes());
+            return true;
+        }
+        ValueRef::Text(v) => (3, v),
+        ValueRef::Blob(v) => (4, v),
+    };
+    to.push(kind);
+    to.extend((long.len() as u64).to_be_bytes());
+    to.extend(long);
+    true
 }
 
 fn union(checks: &Checks<'_>) -> String {

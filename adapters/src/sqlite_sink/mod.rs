@@ -91,14 +91,15 @@ pub struct SqliteSink {
     target: SqliteTarget,
     schema: Schema,
     quality: Quality,
+    work_dir: PathBuf,
     /// SQLite has one writer: loads of one run wait for each other here instead of failing on the lock.
     loading: Arc<Mutex<()>>,
 }
 
 impl SqliteSink {
-    /// A sink for rows of that schema.
-    pub fn new(target: SqliteTarget, schema: Schema, quality: Quality) -> Self {
-        Self { target, schema, quality, loading: Arc::default() }
+    /// A sink for rows of that schema. `work_dir` takes what a gate cannot hold in memory.
+    pub fn new(target: SqliteTarget, schema: Schema, quality: Quality, work_dir: impl Into<PathBuf>) -> Self {
+        Self { target, schema, quality, work_dir: work_dir.into(), loading: Arc::default() }
     }
 
     fn path(&self) -> &Path {
@@ -180,14 +181,13 @@ impl Sink for SqliteSink {
         }
     }
 
-    async fn check(&self, staged: &Staged, _grant: u64) -> Outcome {
+    async fn check(&self, staged: &Staged, grant: u64) -> Outcome {
         let staged = staged.clone();
         self.effect(move |s| {
             let merge_key = s.target.merge_key();
-            check::check(
-                s.path(),
-                &check::Checks { schema: &s.schema, quality: &s.quality, merge_key, staged: &staged },
-            )
+            let (schema, quality, work_dir) = (&s.schema, &s.quality, s.work_dir.as_path());
+            let checks = check::Checks { schema, quality, merge_key, staged: &staged, work_dir, grant };
+            check::check(s.path(), &checks)
         })
         .await
     }

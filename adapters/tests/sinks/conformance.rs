@@ -87,7 +87,7 @@ impl SinkWorld for Database {
     type Body = Body;
 
     fn sink(&self) -> SqliteSink {
-        SqliteSink::new(self.target(), given::schema(), quality())
+        SqliteSink::new(self.target(), given::schema(), quality(), self.path.parent().unwrap())
     }
 
     fn chunk(&self, first: u64, rows: u64) -> (ChunkFacts, Body) {

@@ -5,9 +5,10 @@ use std::process::Command;
 
 use dpone_adapters::object_store::LocalObjects;
 use dpone_adapters::parquet_sink::{ParquetSink, ParquetTarget};
+use dpone_adapters::sqlite_sink::{SqliteSink, SqliteTarget};
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Quality, SinkType, StrategyMode};
-use dpone_engine::ports::ObjectStore as _;
+use dpone_engine::ports::{ObjectStore as _, Sink as _, Staged, StagedUnit};
 use dpone_engine::run::{Outcome, Seen};
 
 use crate::given::{self, Run};
@@ -68,4 +69,28 @@ async fn a_data_file_that_does_not_fit_is_not_loaded() {
     assert!(why.detail.contains("are free"), "{}", why.detail);
     let staging = root.join("stg_r1_a1_00");
     assert_eq!(std::fs::read_dir(staging).unwrap().count(), 0, "nothing has a final name");
+}
+
+#[tokio::test]
+async fn keys_that_the_work_folder_has_no_room_for_are_not_taken_for_unique() {
+    let here = std::env::var(CHILD).map(std::path::PathBuf::from);
+    let dir = tempfile::tempdir().unwrap();
+    let root = here.clone().unwrap_or_else(|_| dir.path().to_path_buf());
+    let target =
+        SqliteTarget::of(&given::sink(SinkType::Sqlite, &root.join("t.db"), StrategyMode::FullRefresh)).unwrap();
+    let quality = Quality { unique: vec!["note".to_owned()], ..Quality::default() };
+    let sink = SqliteSink::new(target, given::schema(), quality, root.join("work"));
+    let run = Run::new("r1");
+    if here.is_err() {
+        let staged = run.staged(&sink, vec![given::chunk(0, 20_000)]).await;
+        assert!(matches!(staged, Outcome::Done(_)), "{staged:?}");
+        let test = "full_disk::keys_that_the_work_folder_has_no_room_for_are_not_taken_for_unique";
+        return limited(test, &root, 16);
+    }
+    let (staging, load) = (run.staging.clone(), "ld_r1_a1_r0_00".to_owned());
+    let unit = StagedUnit { unit: 0, staging: staging.clone(), load, rows: 20_000, objects: 1 };
+    let staged = Staged { claimant: run.claimant, units: vec![unit], staging: vec![staging] };
+    let Outcome::NotDone(why) = sink.check(&staged, 1 << 16).await else { panic!("it was checked") };
+    assert_eq!((why.code, why.transient), (Code::SpoolDiskFull, false));
+    assert_eq!(std::fs::read_dir(root.join("work")).unwrap().count(), 0, "a run of keys is left");
 }

@@ -29,7 +29,7 @@ fn ids(path: &Path) -> Vec<i64> {
 async fn deliver(path: &Path, run: &str, mode: StrategyMode, given: &[i64]) -> Result<u64, Code> {
     let target = target(path, mode);
     let base = target.describe(&given::schema()).map_err(|r| r[0].code)?.base;
-    let sink = SqliteSink::new(target, given::schema(), Quality::default());
+    let sink = SqliteSink::new(target, given::schema(), Quality::default(), path.with_extension("work"));
     let objects = vec![given::object(&given::batch(given))];
     Run::new(run).deliver(&sink, &base, objects).await.map(|(_, rows)| rows)
 }
@@ -124,7 +124,12 @@ async fn floats_that_sqlite_cannot_keep_are_refused() {
         let array: arrow::array::ArrayRef = std::sync::Arc::new(Float64Array::from(vec![value]));
         let batch = RecordBatch::try_from_iter_with_nullable([("f", array, true)]).unwrap();
         let target = target(&path, StrategyMode::FullRefresh);
-        let sink = SqliteSink::new(target, schema.clone(), Quality { fidelity: Fidelity::Rows, ..Quality::default() });
+        let sink = SqliteSink::new(
+            target,
+            schema.clone(),
+            Quality { fidelity: Fidelity::Rows, ..Quality::default() },
+            path.with_extension("work"),
+        );
         let delivered = Run::new("r1").deliver(&sink, "", vec![given::object(&batch)]).await.map(|(_, rows)| rows);
         assert_eq!(delivered, expect, "{value}");
         if expect.is_ok() {
@@ -258,7 +263,7 @@ async fn a_table_that_hides_row_numbers_is_loaded_all_the_same() {
     let batch = given::batch(&[5, 5, 5]).project(&[0]).unwrap();
     let array = batch.column(0).clone();
     let batch = arrow::array::RecordBatch::try_from_iter_with_nullable([("rowid", array, false)]).unwrap();
-    let sink = SqliteSink::new(target(&path, StrategyMode::FullRefresh), schema, Quality::default());
+    let sink = SqliteSink::new(target(&path, StrategyMode::FullRefresh), schema, Quality::default(), dir.path());
     let objects = vec![given::object(&batch), given::object(&batch)];
     assert_eq!(Run::new("r1").deliver(&sink, "", objects).await.map(|(_, rows)| rows), Ok(6));
 }
@@ -285,7 +290,8 @@ impl Feed for Waiting<'_> {
 async fn other_writers_do_not_wait_for_the_first_object() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
-    let sink = SqliteSink::new(target(&path, StrategyMode::FullRefresh), given::schema(), Quality::default());
+    let sink =
+        SqliteSink::new(target(&path, StrategyMode::FullRefresh), given::schema(), Quality::default(), dir.path());
     let run = Run::new("r1");
     sink.claim(&run.claimant).await;
     sink.stage(&run.claimant, &run.staging, None).await;
@@ -293,4 +299,31 @@ async fn other_writers_do_not_wait_for_the_first_object() {
     let order = LoadOrder { claimant, unit: 0, staging, load: "ld".to_owned(), rows: 2 };
     let mut feed = Waiting { path: &path, object: Some(given::chunk(1, 2)) };
     assert_eq!(sink.load(&order, &mut feed).await, Outcome::Done(Receipt::Loaded { rows: 2 }));
+}
+
+#[tokio::test]
+async fn gates_see_what_staging_holds() {
+    let quality = |min_rows, not_null: &[&str], unique: &[&str]| Quality {
+        min_rows,
+        not_null: not_null.iter().map(ToString::to_string).collect(),
+        unique: unique.iter().map(ToString::to_string).collect(),
+        ..Quality::default()
+    };
+    for (quality, ids, expect) in [
+        (quality(3, &["id"], &["id", "note", "amount", "share", "raw"]), &[1, 2, 3][..], Ok(3)),
+        (quality(4, &[], &[]), &[1, 2, 3], Err(Code::QualityMinRows)),
+        (quality(0, &["flag"], &[]), &[1, 7, 3], Err(Code::QualityNotNull)),
+        (quality(0, &[], &["id"]), &[1, 2, 1], Err(Code::QualityUnique)),
+        (quality(0, &[], &["flag"]), &[1, 3], Err(Code::QualityUnique)),
+        // NULL equals nothing.
+        (quality(0, &[], &["note", "raw", "at"]), &[0, 7, 14], Ok(3)),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.db");
+        let target = target(&path, StrategyMode::FullRefresh);
+        let sink = SqliteSink::new(target, given::schema(), quality.clone(), dir.path());
+        let objects = vec![given::object(&given::batch(ids))];
+        let delivered = Run::new("r1").deliver(&sink, "", objects).await.map(|(_, rows)| rows);
+        assert_eq!(delivered, expect, "{quality:?}");
+    }
 }

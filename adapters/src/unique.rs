@@ -1,10 +1,15 @@
 //! Whether any value occurs twice, exactly and in bounded memory: sorted runs in files of the work folder, merged.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::{Path, PathBuf};
+
+use dpone_engine::codes::Code;
+use dpone_engine::run::Why;
+
+use crate::durable::{Failure, classify};
 
 /// The least buffer that sorting makes sense with.
 const LEAST: usize = 64 * 1024;
@@ -12,14 +17,19 @@ const LEAST: usize = 64 * 1024;
 /// The most runs that are merged at a time; each has a read buffer.
 const FAN_IN: usize = 64;
 
-/// Bytes of a run's read buffer.
-const READ: usize = 64 * 1024;
+/// The largest and the least read buffer of a run.
+const READ: (usize, usize) = (64 * 1024, 4 * 1024);
 
 /// A set of sorted runs, one buffer in memory. Give every key once; then ask.
+///
+/// Beyond its bound it takes a few times the longest key, which whoever adds that key must have room for.
 #[derive(Debug)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     folder: PathBuf,
+    /// Bytes of keys at which a run is written: a growing buffer takes up to three times what is in it.
     bound: usize,
+    /// The longest key.
+    longest: usize,
     /// Keys one after another.
     arena: Vec<u8>,
     /// Where each begins and ends.
@@ -29,19 +39,22 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Keys kept in about `bound` bytes of memory; what is more goes to unnamed files of `folder`.
-    pub(super) fn new(folder: &Path, bound: u64) -> Self {
-        let bound = usize::try_from(bound).unwrap_or(usize::MAX).max(LEAST);
-        Self { folder: folder.to_path_buf(), bound, arena: Vec::new(), spans: Vec::new(), runs: Vec::new() }
+    pub(crate) fn new(folder: &Path, bound: u64) -> Self {
+        let bound = (usize::try_from(bound).unwrap_or(usize::MAX) / 4).max(LEAST);
+        Self { folder: folder.to_path_buf(), bound, longest: 0, arena: Vec::new(), spans: Vec::new(), runs: Vec::new() }
     }
 
     /// Adds the key that `write` appends, unless it says that there is none.
     ///
     /// # Errors
     /// If a run cannot be written.
-    pub(super) fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> io::Result<()> {
+    pub(crate) fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> io::Result<()> {
         let begin = self.arena.len();
         if write(&mut self.arena) {
             self.spans.push((begin, self.arena.len()));
+            self.longest = self.longest.max(self.arena.len() - begin);
+        } else {
+            self.arena.truncate(begin);
         }
         if self.arena.len() + self.spans.len() * size_of::<(usize, usize)>() >= self.bound {
             self.spill()
@@ -51,7 +64,7 @@ impl Keys {
     }
 
     /// Writes what is in memory as a sorted run.
-    fn spill(&mut self) -> io::Result<()> {
+    fn write_run(&mut self) -> io::Result<()> {
         self.sort();
         let mut run = BufWriter::new(temporary(&self.folder)?);
         for &(begin, end) in &self.spans {
@@ -60,12 +73,22 @@ impl Keys {
         self.runs.push(rewound(run)?);
         self.arena.clear();
         self.spans.clear();
+        Ok(())
+    }
+
+    /// Writes what is in memory, and keeps the number of open files small.
+    fn spill(&mut self) -> io::Result<()> {
+        self.write_run()?;
         if self.runs.len() >= FAN_IN {
-            let mut merged = BufWriter::new(temporary(&self.folder)?);
-            merge(std::mem::take(&mut self.runs), |key| write_key(&mut merged, key).map(|()| true))?;
-            self.runs.push(rewound(merged)?);
+            self.runs = merged(std::mem::take(&mut self.runs), 1, &self.folder, self.fan_in())?;
         }
         Ok(())
+    }
+
+    /// How many runs are merged at a time, and with what read buffers, within the bound.
+    fn fan_in(&self) -> (usize, usize) {
+        let read = (self.bound / FAN_IN).clamp(READ.1, READ.0);
+        ((self.bound / (read + self.longest)).clamp(2, FAN_IN), read)
     }
 
     fn sort(&mut self) {
@@ -78,7 +101,7 @@ impl Keys {
 ///
 /// # Errors
 /// If runs cannot be written or read back.
-pub(super) fn any_twice(all: Vec<Keys>) -> io::Result<bool> {
+pub(crate) fn any_twice(all: Vec<Keys>) -> io::Result<bool> {
     let mut all: Vec<Keys> = all.into_iter().filter(|k| !k.spans.is_empty() || !k.runs.is_empty()).collect();
     if let [only] = all.as_mut_slice()
         && only.runs.is_empty()
@@ -89,22 +112,28 @@ pub(super) fn any_twice(all: Vec<Keys>) -> io::Result<bool> {
     }
     let Some(folder) = all.first().map(|k| k.folder.clone()) else { return Ok(false) };
     let mut runs = Vec::new();
+    let mut fan_in = (FAN_IN, READ.0);
     for mut keys in all {
         keys.spill()?;
+        let (runs_at_a_time, read) = keys.fan_in();
+        fan_in = (fan_in.0.min(runs_at_a_time), fan_in.1.min(read));
         runs.append(&mut keys.runs);
     }
-    twice_in(runs, &folder)
+    twice_in(runs, &folder, fan_in)
 }
 
-fn twice_in(mut runs: Vec<File>, folder: &Path) -> io::Result<bool> {
-    while runs.len() > FAN_IN {
-        let mut merged = BufWriter::new(temporary(folder)?);
-        merge(runs.drain(..FAN_IN).collect(), |key| write_key(&mut merged, key).map(|()| true))?;
-        runs.push(rewound(merged)?);
-    }
+/// What it means that keys could not be sorted. The runs are in the work folder, not in the target.
+pub(crate) fn spill_failed(error: &io::Error) -> Why {
+    let full = classify(error) == Failure::NoRoom;
+    let code = if full { Code::SpoolDiskFull } else { Code::LoadFailed };
+    Why::fatal(code, format!("sorting keys in the work folder: {error}"))
+}
+
+fn twice_in(runs: Vec<File>, folder: &Path, fan_in: (usize, usize)) -> io::Result<bool> {
+    let runs = merged(runs, fan_in.0, folder, fan_in)?;
     let mut last: Option<Vec<u8>> = None;
     let mut twice = false;
-    merge(runs, |key| {
+    merge(runs, fan_in.1, |key| {
         twice = last.as_deref() == Some(key);
         let kept = last.get_or_insert_default();
         kept.clear();
@@ -114,9 +143,21 @@ fn twice_in(mut runs: Vec<File>, folder: &Path) -> io::Result<bool> {
     Ok(twice)
 }
 
+/// The runs as at most that many, `fan_in.0` merged at a time, the oldest first.
+fn merged(runs: Vec<File>, most: usize, folder: &Path, fan_in: (usize, usize)) -> io::Result<Vec<File>> {
+    let mut runs = VecDeque::from(runs);
+    while runs.len() > most {
+        let mut to = BufWriter::new(temporary(folder)?);
+        let group = runs.drain(..fan_in.0.min(runs.len())).collect();
+        merge(group, fan_in.1, |key| write_key(&mut to, key).map(|()| true))?;
+        runs.push_back(rewound(to)?);
+    }
+    Ok(runs.into())
+}
+
 /// Gives every key of the runs in order until the receiver has enough.
-fn merge(runs: Vec<File>, mut give: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
-    let mut readers: Vec<BufReader<File>> = runs.into_iter().map(|f| BufReader::with_capacity(READ, f)).collect();
+fn merge(runs: Vec<File>, read: usize, mut give: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
+    let mut readers: Vec<BufReader<File>> = runs.into_iter().map(|f| BufReader::with_capacity(read, f)).collect();
     let mut heads = BinaryHeap::new();
     for (at, reader) in readers.iter_mut().enumerate() {
         heads.extend(read_key(reader)?.map(|key| Reverse((key, at))));
