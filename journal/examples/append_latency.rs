@@ -81,6 +81,7 @@ fn plan() -> PlanFacts {
         coverage_required: false,
         fidelity: Fidelity::Off,
         base: Base { identity: String::new(), owner: None },
+        superseded: None,
         target: "bench".to_owned(),
         objects_after_success: Retention::Remove,
         objects_after_failure: Retention::Remove,

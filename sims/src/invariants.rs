@@ -224,9 +224,9 @@ fn nothing_is_left(world: &World, run: &Run, broken: &mut Vec<Broken>) {
         left(format!("the object {name} is still there"));
     }
     let places = target.staging.keys().chain(target.loads.keys()).chain(&target.files);
-    let base = &run.plan.base;
+    let plan = &run.plan;
     for name in places.filter(|name| !target.taken.contains(*name) && !may_stay(name)) {
-        let base_stays = **name == base.identity && (base.owner.is_none() || !run.delivered());
+        let base_stays = **name == plan.base.identity && (plan.superseded.is_none() || !run.delivered());
         if !base_stays {
             left(format!("{name} is still there"));
         }

@@ -239,6 +239,7 @@ fn facts(shape: Shape) -> PlanFacts {
         coverage_required: true,
         fidelity: Fidelity::Rows,
         base: base(shape),
+        superseded: (shape.owned_base && !shape.append).then(|| EARLIER.to_owned()),
         target: "sim".to_owned(),
         objects_after_success: if shape.keep_delivered { Retention::Keep } else { Retention::Remove },
         objects_after_failure: if shape.keep_failed { Retention::Keep } else { Retention::Remove },

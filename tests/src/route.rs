@@ -156,10 +156,15 @@ runtime:
 
     /// The files that the newest pointer manifest lists.
     fn listed(&self) -> Vec<String> {
+        self.listed_by(0)
+    }
+
+    /// The files that a pointer manifest lists, counted from the newest.
+    fn listed_by(&self, before: usize) -> Vec<String> {
         let pointers = self.folder.join("dataset/_dpone");
         let mut names: Vec<String> = files(&pointers).into_iter().filter(|f| f.starts_with("manifest-")).collect();
         names.sort();
-        let Some(newest) = names.last() else { return Vec::new() };
+        let Some(newest) = names.iter().rev().nth(before) else { return Vec::new() };
         let text = fs::read_to_string(pointers.join(newest)).expect("the manifest is readable");
         let manifest: serde_json::Value = serde_json::from_str(&text).expect("the manifest is JSON");
         let files = manifest["files"].as_array().expect("the manifest lists files");
@@ -180,7 +185,8 @@ runtime:
         left.extend(files(&self.folder.join("work")).into_iter().map(|f| format!("work file {f}")));
         match self.sink {
             Sink::Parquet => {
-                let listed: Vec<String> = self.listed();
+                // The version before the newest stays for its readers.
+                let listed = [self.listed_by(0), self.listed_by(1)].concat();
                 for file in files(&self.folder.join("dataset")) {
                     let book = file.starts_with("_dpone/manifest-")
                         || file == "_dpone/.lock"

@@ -3,13 +3,14 @@
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::StrategyMode;
 use dpone_engine::plan::TargetFacts;
+use dpone_engine::plan::facts::Former;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topology};
 use dpone_engine::schema::{LogicalType, Schema};
 
 use super::ParquetTarget;
 use super::address::target_name;
-use super::pointer::{FileColumn, Pointer, books, columns, newest_pointer};
+use super::pointer::{FileColumn, Pointer, books, columns, newest_pointer, read_pointer, version_of};
 
 /// Bytes that a check needs at least: one batch and one sort buffer.
 const CHECK_GRANT: u64 = 4 << 20;
@@ -46,18 +47,23 @@ pub(super) fn describe(target: &ParquetTarget, schema: &Schema) -> Result<Target
     if !blockers.is_empty() {
         return Err(blockers);
     }
+    // A former version that cannot be read is left alone.
+    let before = current.as_ref().and_then(|c| Some((&c.base, version_of(&c.base).filter(|v| *v > 0)?)));
+    let before = before.and_then(|(base, v)| read_pointer(&target.root, v).ok()?.filter(|p| p.identity() == *base));
     Ok(TargetFacts {
         target: target_name(&target.root),
         exists: current.is_some(),
         base: current.as_ref().map(Pointer::identity).unwrap_or_default(),
         base_run: current.map(|p| p.run),
+        former: before.map(|p| Former { identity: p.identity(), run: p.run }),
         ddl: Vec::new(),
         column_types: schema.columns.iter().map(|c| parquet_type(&c.ty)).collect(),
         publication: PublicationKind::PointerManifest,
         load_isolation: LoadIsolation::Fenced,
         staging_fate: StagingFate::Delivered,
         topologies: vec![Topology::SharedPerRun, Topology::PerPartition],
-        atomicity: "pointer manifest: readers of the newest manifest see the former files or the new ones, never a mixture",
+        atomicity: "pointer manifest: readers of the newest manifest see the former files or the new ones, never a mixture; \
+                    the former files stay until the next publication",
         check_grant: CHECK_GRANT,
         warnings,
     })

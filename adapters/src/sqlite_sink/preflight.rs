@@ -70,6 +70,7 @@ pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetF
         exists: found.0,
         base: found.1,
         base_run: None,
+        former: None,
         ddl: vec![create(&target.table, schema, target.merge_key())],
         column_types: schema.columns.iter().map(|c| declared(&c.ty)).collect(),
         publication: PublicationKind::LedgerTransaction,

@@ -8,6 +8,7 @@ use arrow::datatypes::Int64Type;
 use dpone_adapters::parquet_sink::{ParquetSink, ParquetTarget};
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Fidelity, Quality, SinkType, StrategyMode};
+use dpone_engine::plan::facts::Former;
 use dpone_engine::ports::Sink as _;
 use dpone_engine::run::effect::OwnedKind;
 use dpone_engine::run::{Effect, Outcome, Receipt, Seen};
@@ -95,6 +96,10 @@ async fn append_adds_and_full_refresh_replaces() {
         (&"r3".into(), &"2/pub_r2_a1_00".into(), &2.into())
     );
 
+    let facts = target(&root, StrategyMode::FullRefresh).describe(&given::schema()).unwrap();
+    let former = Former { identity: "2/pub_r2_a1_00".to_owned(), run: "r2".to_owned() };
+    assert_eq!((facts.base.as_str(), facts.former), ("3/pub_r3_a1_00", Some(former)));
+
     // The former content is removed by its identity, and only what nobody lists any more.
     let sink = sink(&root, StrategyMode::FullRefresh, Quality::default());
     let drop = async |identity: &str| {
@@ -135,6 +140,7 @@ async fn preflight_creates_nothing_and_says_what_cannot_be() {
     Run::new("r1").deliver(&sink, "", vec![given::chunk(0, 1)]).await.unwrap();
     let facts = target(&root, StrategyMode::Append).describe(&given::schema()).unwrap();
     assert_eq!((facts.exists, facts.base.as_str(), facts.base_run.as_deref()), (true, "1/pub_r1_a1_00", Some("r1")));
+    assert_eq!(facts.former, None);
 
     let changed = |change: fn(&mut Vec<Column>)| {
         let mut schema = given::schema();

@@ -13,14 +13,19 @@ use dpone_journal::sqlite::Journal;
 use super::Loaded;
 
 /// Plans a manifest. `owns` says whether a run of that id in the journal published the content of that identity.
-pub(crate) fn preflight(loaded: &Loaded, key: [u8; 32], owns: impl Fn(&str, &str) -> bool) -> Result<Plan, Box<Blocked>> {
+pub(crate) fn preflight(
+    loaded: &Loaded,
+    key: [u8; 32],
+    owns: impl Fn(&str, &str) -> bool,
+) -> Result<Plan, Box<Blocked>> {
     let manifest = &loaded.manifest;
     let by = |refusals| Box::new(Blocked { manifest: Some(manifest.name.clone()), ..Blocked::by(refusals) });
     let source = sqlite_source::describe(&request(manifest).map_err(|r| by(vec![r]))?).map_err(by)?;
     let target = AnyTarget::of(&manifest.sink).map_err(|r| by(vec![r]))?;
     let target = target.describe(&source.schema).map_err(by)?;
     let base_owner = target.base_run.clone().filter(|run| owns(run, &target.base));
-    let context = Context { journal_key: key, base_owner, notices: loaded.notices.clone() };
+    let owns_former = target.former.as_ref().is_some_and(|former| owns(&former.run, &former.identity));
+    let context = Context { journal_key: key, base_owner, owns_former, notices: loaded.notices.clone() };
     build(manifest, &source, &target, &context)
 }
 

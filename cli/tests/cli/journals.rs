@@ -82,18 +82,20 @@ fn runs_of_one_id_in_two_journals_are_two_runs() {
             let told = ended.with(0, "").json();
             assert_eq!((told["outcome"].as_str(), told["rows"].as_u64()), (Some("delivered"), Some(rows)), "{sink}");
         };
-        deliver("a.db", "daily", 5);
-        deliver("a.db", "later", 4);
-        deliver("b.db", "daily", 3);
+        deliver("a.db", "daily", 9);
+        deliver("a.db", "later", 8);
+        deliver("a.db", "third", 7);
+        deliver("b.db", "daily", 6);
         if sink == sqlite {
             let db = Connection::open(world.path("target.db")).unwrap();
-            assert_eq!(db.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, u64>(0)).unwrap(), 3);
+            assert_eq!(db.query_row("SELECT count(*) FROM t", [], |r| r.get::<_, u64>(0)).unwrap(), 6);
             continue;
         }
         // What the other journal's run published is not this one's to remove.
-        deliver("a.db", "last", 2);
+        deliver("a.db", "fifth", 5);
+        deliver("a.db", "sixth", 4);
         let listing = world.listing();
         let of = |id: &str| listing.iter().any(|n| n.starts_with(&format!("dataset/stg_{id}_")));
-        assert_eq!((of("daily"), of("last")), (true, true), "{listing:?}");
+        assert_eq!((of("later"), of("third"), of("daily"), of("fifth")), (true, false, true, true), "{listing:?}");
     }
 }

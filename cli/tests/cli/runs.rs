@@ -78,3 +78,17 @@ fn a_failed_run_is_continued_in_its_next_attempt() {
     let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
     assert_eq!((told["outcome"].as_str(), told["run_id"].as_str()), (Some("delivered"), Some(run.as_str())));
 }
+
+#[test]
+fn a_replaced_version_stays_for_its_readers_until_the_next_publication() {
+    let world = World::new(10);
+    let versions = |run: &str| {
+        world.run(&["run", "m.yaml", "--run-id", run]).with(0, "");
+        let listing = world.listing();
+        ["one", "two", "three"].map(|id| listing.iter().any(|n| n.starts_with(&format!("dataset/stg_{id}_"))))
+    };
+    assert_eq!(versions("one"), [true, false, false]);
+    assert_eq!(versions("two"), [true, true, false]);
+    assert_eq!(versions("three"), [false, true, true]);
+    world.run(&["journal", "verify"]).with(0, "");
+}

@@ -59,6 +59,7 @@ pub fn build(
             exists: target.exists,
             base: target.base.clone(),
             base_owner,
+            superseded: target.former.as_ref().filter(|_| context.owns_former).map(|former| former.identity.clone()),
             ddl: target.ddl.clone(),
             column_types: target.column_types.clone(),
             publication: target.publication,

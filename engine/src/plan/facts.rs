@@ -45,6 +45,15 @@ pub struct SourceFacts {
     pub warnings: Vec<String>,
 }
 
+/// A content that the target no longer shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Former {
+    /// Its identity.
+    pub identity: String,
+    /// The run that published it.
+    pub run: String,
+}
+
 /// What a sink's preflight found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetFacts {
@@ -56,6 +65,9 @@ pub struct TargetFacts {
     pub base: String,
     /// The run that published that content, where the target says so.
     pub base_run: Option<String>,
+    /// The content before that one, where the target still has it: its readers have had until now, so whoever publishes next
+    /// removes it.
+    pub former: Option<Former>,
     /// The statements that would create it, for the plan.
     pub ddl: Vec<String>,
     /// What each column becomes, in the target's own terms, by schema order.

@@ -33,9 +33,10 @@ use crate::schema::{Column, Schema};
 pub struct Context {
     /// The journal's secret key: public fingerprints commit to boundaries and query text under it.
     pub journal_key: [u8; 32],
-    /// The run of this journal that published the target's present content, if one did. Only then may this run remove
-    /// that content once it is superseded.
+    /// The run of this journal that published the target's present content, if one did.
     pub base_owner: Option<String>,
+    /// Whether a run of this journal published the target's former content. Only then may this run remove it.
+    pub owns_former: bool,
     /// The manifest's settings without effect.
     pub notices: Vec<Notice>,
 }
@@ -76,6 +77,9 @@ pub struct PlannedTarget {
     pub base: String,
     /// The run of this journal that published it.
     pub base_owner: Option<String>,
+    /// The former content that is removed after the publication.
+    #[serde(default)]
+    pub superseded: Option<String>,
     /// The statements that would create it.
     pub ddl: Vec<String>,
     /// What each column becomes there, by schema order.

@@ -29,6 +29,7 @@ impl Plan {
             coverage_required: self.coverage == Coverage::Relation,
             fidelity: self.manifest.quality.fidelity,
             base: Base { identity: target.base.clone(), owner: target.base_owner.clone() },
+            superseded: target.superseded.clone(),
             target: target.target.clone(),
             objects_after_success: match cleanup.temp_objects {
                 TempPolicy::Eager | TempPolicy::OnSuccess => Retention::Remove,

@@ -39,7 +39,7 @@ pub enum OwnedKind {
     Staging,
     /// What one try of a load wrote into staging.
     Load,
-    /// The target's former content, published by an earlier run of this journal.
+    /// A former content of the target, published by an earlier run of this journal.
     Superseded,
 }
 

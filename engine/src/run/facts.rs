@@ -49,7 +49,7 @@ pub enum StagingFate {
 pub struct Base {
     /// The sink's identity of the target's present content; empty if there is no target yet.
     pub identity: String,
-    /// The run of this journal that published it. Only then may this run remove it once it is superseded.
+    /// The run of this journal that published it, if one did.
     pub owner: Option<String>,
 }
 
@@ -89,6 +89,8 @@ pub struct PlanFacts {
     pub fidelity: Fidelity,
     /// The target's content before the run.
     pub base: Base,
+    /// An earlier content, published by a run of this journal, that this run removes once it has published.
+    pub superseded: Option<String>,
     /// The target, as the operator knows it and as rivals must agree on it.
     pub target: String,
     /// What becomes of objects after a delivered run.

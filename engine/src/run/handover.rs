@@ -24,9 +24,8 @@ impl Run {
                 owned.fate = Fate::Kept;
             }
         }
-        let base = &self.plan.base;
-        if base.owner.is_some() && base.identity != identity {
-            self.owned.insert(base.identity.clone(), Owned { kind: OwnedKind::Superseded, fate: Fate::Live });
+        if let Some(name) = self.plan.superseded.clone().filter(|name| name != identity) {
+            self.owned.insert(name, Owned { kind: OwnedKind::Superseded, fate: Fate::Live });
         }
     }
 }

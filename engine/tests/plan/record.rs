@@ -2,6 +2,7 @@
 
 use dpone_engine::codes::Code;
 use dpone_engine::plan::Plan;
+use dpone_engine::plan::facts::Former;
 use dpone_engine::run::facts::{Base, Retention};
 
 use super::World;
@@ -27,8 +28,13 @@ fn the_machine_learns_what_it_needs() {
     world.target.base = "pub-7".into();
     world.target.base_run = Some("run-7".into());
     world.context.base_owner = Some("run-7".into());
+    world.target.former = Some(Former { identity: "pub-6".into(), run: "run-6".into() });
     let facts = world.plan().facts().unwrap();
     assert_eq!(facts.base, Base { identity: "pub-7".into(), owner: Some("run-7".into()) });
+    // What a run of another journal published is not this one's to remove.
+    assert_eq!(facts.superseded, None);
+    world.context.owns_former = true;
+    assert_eq!(world.plan().facts().unwrap().superseded.as_deref(), Some("pub-6"));
     assert!(!facts.coverage_required);
     assert_eq!(facts.objects_after_success, Retention::Remove);
     assert_eq!(facts.objects_after_failure, Retention::Keep);
@@ -38,7 +44,6 @@ fn the_machine_learns_what_it_needs() {
     ]);
     assert!(!gaps.plan().facts().unwrap().coverage_required);
     assert!(World::new().plan().facts().unwrap().coverage_required);
-    // Another run than the one that published it may not remove it.
     world.target.base_run = Some("run-8".into());
     assert_eq!(world.plan().facts().unwrap().base.owner, None);
 }

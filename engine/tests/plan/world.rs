@@ -80,6 +80,7 @@ impl World {
                 exists: false,
                 base: String::new(),
                 base_run: None,
+                former: None,
                 ddl: vec!["CREATE TABLE \"orders\" (\"id\" INTEGER NOT NULL, \"amount\" TEXT, \"note\" TEXT)".into()],
                 column_types: vec!["INTEGER".into(), "TEXT".into(), "TEXT".into()],
                 publication: PublicationKind::LedgerTransaction,
@@ -90,7 +91,7 @@ impl World {
                 check_grant: 4 << 20,
                 warnings: Vec::new(),
             },
-            context: Context { journal_key: [7; 32], base_owner: None, notices: Vec::new() },
+            context: Context { journal_key: [7; 32], base_owner: None, owns_former: false, notices: Vec::new() },
         }
     }
 

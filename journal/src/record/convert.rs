@@ -1,4 +1,4 @@
-//! Between the engine's facts and the records of version 1. A number or text that stands for nothing is damage, never
+//! Between the engine's facts and the newest records. A number or text that stands for nothing is damage, never
 //! a default.
 
 use dpone_engine::codes::Code;
@@ -9,7 +9,7 @@ use dpone_engine::run::facts::{Base, LoadIsolation, PublicationKind, Retention, 
 use dpone_engine::run::{Effect, Key, PlanFacts, Receipt, Seen, State, Why};
 use dpone_engine::value::Value;
 
-use super::{Unreadable, v1};
+use super::{Unreadable, v1, v2};
 
 /// A closed set that is journalled as the position in a list that is only ever appended to.
 macro_rules! numbered {
@@ -72,9 +72,9 @@ numbered!(
     ]
 );
 
-impl From<(&str, &PlanFacts)> for v1::Planned {
+impl From<(&str, &PlanFacts)> for v2::Planned {
     fn from((run, plan): (&str, &PlanFacts)) -> Self {
-        Self {
+        let first = v1::Planned {
             run: run.to_owned(),
             manifest: plan.manifest.clone(),
             fingerprint: plan.fingerprint.clone(),
@@ -91,14 +91,15 @@ impl From<(&str, &PlanFacts)> for v1::Planned {
             objects_after_success: retention(plan.objects_after_success),
             objects_after_failure: retention(plan.objects_after_failure),
             document: plan.document.clone(),
-        }
+        };
+        Self { first, superseded: plan.superseded.clone() }
     }
 }
 
-impl TryFrom<v1::Planned> for PlanFacts {
+impl TryFrom<v2::Planned> for PlanFacts {
     type Error = Unreadable;
 
-    fn try_from(p: v1::Planned) -> Result<Self, Unreadable> {
+    fn try_from(v2::Planned { first: p, superseded }: v2::Planned) -> Result<Self, Unreadable> {
         Ok(Self {
             manifest: p.manifest,
             fingerprint: p.fingerprint,
@@ -110,6 +111,7 @@ impl TryFrom<v1::Planned> for PlanFacts {
             coverage_required: p.coverage_required,
             fidelity: fidelity_back(p.fidelity)?,
             base: Base { identity: p.base_identity, owner: p.base_owner },
+            superseded,
             target: p.target,
             objects_after_success: retention_back(p.objects_after_success)?,
             objects_after_failure: retention_back(p.objects_after_failure)?,

@@ -4,6 +4,7 @@
 
 mod convert;
 mod v1;
+mod v2;
 
 use dpone_engine::run::{Event, EventKind, Key};
 use wincode::config::Configuration;
@@ -49,8 +50,24 @@ fn config() -> Config {
     Configuration::default().with_preallocation_size_limit::<MAX_RECORD>()
 }
 
-/// The version that records are written in.
-pub const VERSION: u32 = 1;
+/// The version that records of a kind are written in.
+pub const fn version(kind: EventKind) -> u32 {
+    match kind {
+        EventKind::Planned => 2,
+        EventKind::AttemptStarted
+        | EventKind::TakenOver
+        | EventKind::Intended
+        | EventKind::Confirmed
+        | EventKind::NotDone
+        | EventKind::Doubted
+        | EventKind::Probed
+        | EventKind::Poisoned
+        | EventKind::Moved
+        | EventKind::Halted
+        | EventKind::Deferred
+        | EventKind::Closed => 1,
+    }
+}
 
 const KINDS: [(EventKind, &str); 13] = [
     (EventKind::Planned, "planned"),
@@ -79,7 +96,7 @@ pub fn kind_name(kind: EventKind) -> &'static str {
 /// If the record would be larger than [`MAX_RECORD`].
 pub fn encode(event: &Event) -> Result<Record, Unreadable> {
     let payload = match event {
-        Event::Planned { run, plan } => write(&v1::Planned::from((run.as_str(), plan))),
+        Event::Planned { run, plan } => write(&v2::Planned::from((run.as_str(), plan))),
         Event::AttemptStarted { attempt, adopted } => {
             write(&v1::AttemptStarted { attempt: *attempt, adopted: adopted.clone() })
         }
@@ -99,7 +116,7 @@ pub fn encode(event: &Event) -> Result<Record, Unreadable> {
         Event::Deferred { name, not_before } => write(&v1::Deferred { name: name.clone(), not_before: *not_before }),
         Event::Closed => write(&v1::Closed { reserved: 0 }),
     }?;
-    Ok(Record { kind: kind_name(event.kind()).to_owned(), version: VERSION, payload })
+    Ok(Record { kind: kind_name(event.kind()).to_owned(), version: version(event.kind()), payload })
 }
 
 /// Reads an event back.
@@ -109,14 +126,18 @@ pub fn encode(event: &Event) -> Result<Record, Unreadable> {
 /// bytes.
 pub fn decode(record: &Record) -> Result<Event, Unreadable> {
     let kind = KINDS.iter().find(|(_, name)| *name == record.kind).map(|(kind, _)| *kind);
-    let (Some(kind), VERSION) = (kind, record.version) else {
+    let known = kind.filter(|kind| (1..=version(*kind)).contains(&record.version));
+    let Some(kind) = known else {
         return Err(Unreadable::Newer { kind: record.kind.clone(), version: record.version });
     };
     let bytes = record.payload.as_slice();
     Ok(match kind {
         EventKind::Planned => {
-            let planned: v1::Planned = read(bytes)?;
-            Event::Planned { run: planned.run.clone(), plan: planned.try_into()? }
+            let planned = match record.version {
+                1 => v2::Planned::from(read::<v1::Planned>(bytes)?),
+                _ => read(bytes)?,
+            };
+            Event::Planned { run: planned.first.run.clone(), plan: planned.try_into()? }
         }
         EventKind::AttemptStarted => {
             let v1::AttemptStarted { attempt, adopted } = read(bytes)?;

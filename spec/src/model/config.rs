@@ -157,6 +157,7 @@ impl Config {
             // The weakest sink: one that cannot profile staging. The machine must be right without that gate.
             fidelity: Fidelity::Off,
             base: Base { identity: String::new(), owner: None },
+            superseded: None,
             target: "t".to_owned(),
             objects_after_success: Retention::Remove,
             objects_after_failure: if self.persistent { Retention::Keep } else { Retention::Remove },
