@@ -122,6 +122,10 @@ pub trait Feed {
     /// # Errors
     /// What the store answered; the load must then end with that `Why`.
     fn next(&mut self) -> impl Future<Output = Option<Result<(ChunkFacts, Self::Body), Why>>>;
+
+    /// Bytes that the object at hand, and everything that is made of it, may take together. What needs more ends the load
+    /// with `budget_too_small`; it is then tried once more under the whole budget.
+    fn granted(&self) -> u64;
 }
 
 /// Who claims a target. A run is known by its journal and its id together: ids are chosen by operators, and are unique in
@@ -231,7 +235,8 @@ pub trait Sink {
     /// Loads one unit. Earns [`Receipt::Loaded`] with the rows counted in staging.
     fn load(&self, order: &LoadOrder, feed: &mut impl Feed<Body = Self::Body>) -> impl Future<Output = Outcome>;
 
-    /// Runs every gate and profiles what staging holds, within `grant` bytes. Earns [`Receipt::Checked`].
+    /// Runs every gate and profiles what staging holds, within `grant` bytes. What needs more is
+    /// `NotDone(budget_too_small)`, and is tried once more under the whole budget. Earns [`Receipt::Checked`].
     fn check(&self, staged: &Staged, grant: u64) -> impl Future<Output = Outcome>;
 
     /// Makes staging the target's content, once, if the claim is still the run's and the target is still the base.

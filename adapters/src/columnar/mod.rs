@@ -3,6 +3,7 @@
 mod batch;
 mod builder;
 mod chunk;
+pub(crate) mod decode;
 mod encoder;
 mod pages;
 mod row_group;

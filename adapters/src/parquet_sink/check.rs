@@ -12,20 +12,19 @@ use dpone_engine::profile::{RowProfiler, UnitProfile};
 use dpone_engine::run::effect::GateResult;
 use dpone_engine::run::{Outcome, Receipt, Why};
 
-use super::cells::Cells;
 use super::failure::why;
 use super::load::read_receipt;
-use super::{ParquetSink, footer};
+use super::{ParquetSink, cells, footer};
+use crate::columnar::decode::Cell;
 use crate::unique::{Keys, any_twice, spill_failed};
-
-/// The most rows of a batch.
-const MAX_BATCH: u64 = 8192;
 
 /// One file to look at.
 struct Task {
     unit: usize,
     path: PathBuf,
     rows: u64,
+    /// The most memory that reading it takes.
+    peak: u64,
 }
 
 /// What one thread, or all of them together, found.
@@ -47,9 +46,8 @@ impl ParquetSink {
     }
 
     fn try_check(&self, staged: &Staged, grant: u64, stop: &AtomicBool) -> Result<Receipt, Why> {
-        let tasks = self.tasks(staged)?;
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(tasks.len()).max(1);
-        let share = grant / threads as u64;
+        let tasks = self.tasks(staged, stop)?;
+        let (threads, share) = self.threads(&tasks, grant)?;
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<Why>> = Mutex::new(None);
         let work = || {
@@ -59,7 +57,7 @@ impl ParquetSink {
                 if stop.load(Ordering::Relaxed) || halted() {
                     break;
                 }
-                if let Err(why) = self.look(task, share, &mut found) {
+                if let Err(why) = self.look(task, &mut found) {
                     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
                 }
             }
@@ -91,14 +89,40 @@ impl ParquetSink {
     }
 
     /// Every file of every unit, by the loads' receipts.
-    fn tasks(&self, staged: &Staged) -> Result<Vec<Task>, Why> {
+    fn tasks(&self, staged: &Staged, stop: &AtomicBool) -> Result<Vec<Task>, Why> {
         let mut tasks = Vec::new();
         for (at, unit) in staged.units.iter().enumerate() {
             let receipt = self.receipt(&unit.load, &unit.staging)?;
-            let task = |f: super::pointer::DataFile| Task { unit: at, path: self.root.join(f.path), rows: f.rows };
-            tasks.extend(receipt.files.into_iter().map(task));
+            for file in receipt.files {
+                let path = self.root.join(file.path);
+                let peak = match self.reads_values() && !stop.load(Ordering::Relaxed) {
+                    true => footer::open(&path, &self.schema)?.into_rows().map_err(|e| footer::damaged(&e))?.peak(),
+                    false => 0,
+                };
+                tasks.push(Task { unit: at, path, rows: file.rows, peak });
+            }
         }
         Ok(tasks)
+    }
+
+    /// Whether more than footers is looked at.
+    fn reads_values(&self) -> bool {
+        let gates = !self.quality.not_null.is_empty() || !self.quality.unique.is_empty();
+        self.quality.fidelity >= Fidelity::Columns || gates
+    }
+
+    /// As many threads as have work, a processor and room for the largest file each; and what each may take.
+    fn threads(&self, tasks: &[Task], grant: u64) -> Result<(usize, u64), Why> {
+        let largest = tasks.iter().map(|task| task.peak).max().unwrap_or(0);
+        // Half of a share is for pages, the other half for keys.
+        let needed = if self.quality.unique.is_empty() { largest } else { largest * 2 };
+        if needed > grant {
+            let detail = format!("checking a file takes {needed} bytes and {grant} are granted");
+            return Err(Why::fatal(Code::BudgetTooSmall, detail));
+        }
+        let processors = thread::available_parallelism().map_or(1, usize::from).min(tasks.len()).max(1);
+        let threads = usize::try_from(grant / needed.max(1)).map_or(processors, |room| room.min(processors)).max(1);
+        Ok((threads, grant / threads as u64))
     }
 
     /// The receipt of a confirmed load.
@@ -113,7 +137,7 @@ impl ParquetSink {
     }
 
     fn nothing_found(&self, units: usize, share: u64) -> Found {
-        // Half of the share for batches, the other half for keys.
+        // The other half is for pages.
         let bound = share / 2 / (self.quality.unique.len() as u64).max(1);
         Found {
             units: vec![UnitProfile::default(); units],
@@ -123,51 +147,39 @@ impl ParquetSink {
     }
 
     /// Reads one file and adds what it holds.
-    fn look(&self, task: &Task, share: u64, found: &mut Found) -> Result<(), Why> {
-        let builder = footer::open(&task.path, &self.schema)?;
-        let level = self.quality.fidelity;
-        let meta = builder.metadata();
-        let rows = u64::try_from(meta.file_metadata().num_rows()).unwrap_or(0);
+    fn look(&self, task: &Task, found: &mut Found) -> Result<(), Why> {
+        let file = footer::open(&task.path, &self.schema)?;
+        let rows = file.rows();
         if rows != task.rows {
             let detail = format!("a file of {} rows holds {rows} by its footer", task.rows);
             return Err(Why::fatal(Code::LoadCountMismatch, detail));
         }
-        let gates = !self.quality.not_null.is_empty() || !self.quality.unique.is_empty();
-        if level < Fidelity::Columns && !gates {
+        if !self.reads_values() {
             let counted = UnitProfile { rows, ..UnitProfile::default() };
             return add(&mut found.units[task.unit], &counted);
         }
-        let bytes: u64 = meta.row_groups().iter().map(|g| u64::try_from(g.total_byte_size()).unwrap_or(0)).sum();
-        // Decoded, a row may take a few times what it takes encoded.
-        let per_row = (bytes / rows.max(1)).max(16) * 4;
-        let batch = (share / 2 / per_row).clamp(1, MAX_BATCH);
-        let unreadable = |_| Why::fatal(Code::LoadFailed, "a data file's pages are damaged");
-        let reader = builder.with_batch_size(batch as usize).build().map_err(unreadable)?;
-        let mut profiler = RowProfiler::new(&self.schema, level);
-        for batch in reader {
-            let batch = batch.map_err(|_| Why::fatal(Code::LoadFailed, "a data file's pages are damaged"))?;
-            let columns: Vec<Cells<'_>> = batch
-                .columns()
-                .iter()
-                .zip(&self.schema.columns)
-                .map(|(array, column)| Cells::new(array, column))
-                .collect::<Result<_, _>>()?;
-            for row in 0..batch.num_rows() {
-                for (at, cells) in columns.iter().enumerate() {
-                    if !cells.show(row, &mut profiler) {
-                        let column = &self.schema.columns[at];
+        let mut rows = file.into_rows().map_err(|e| footer::damaged(&e))?;
+        let mut profiler = RowProfiler::new(&self.schema, self.quality.fidelity);
+        while let Some(window) = rows.next().map_err(|e| footer::damaged(&e))? {
+            for row in 0..window.rows() {
+                for (at, column) in self.schema.columns.iter().enumerate() {
+                    let cell = window.cell(at, row).ok_or_else(|| {
                         let detail = format!("column {:?} holds something that is not {}", column.name, column.ty);
-                        return Err(Why::fatal(Code::FidelityMismatch, detail));
-                    }
+                        Why::fatal(Code::FidelityMismatch, detail)
+                    })?;
+                    cells::show(cell, &mut profiler);
                 }
                 profiler.end_row();
             }
             for (name, nulls) in self.quality.not_null.iter().zip(&mut found.nulls) {
-                *nulls += self.column(&columns, name)?.null_count();
+                *nulls += window.nulls(self.column(name)?);
             }
             for (name, keys) in self.quality.unique.iter().zip(&mut found.keys) {
-                let cells = self.column(&columns, name)?;
-                let mut add_all = || (0..batch.num_rows()).try_for_each(|row| keys.add(|to| cells.key(row, to)));
+                let at = self.column(name)?;
+                let mut add_all = || {
+                    let cell = |row| window.cell(at, row).unwrap_or(Cell::Null);
+                    (0..window.rows()).try_for_each(|row| keys.add(|to| cells::key(cell(row), to)))
+                };
                 add_all().map_err(|e| spill_failed(&e))?;
             }
         }
@@ -175,9 +187,9 @@ impl ParquetSink {
         add(&mut found.units[task.unit], &profile)
     }
 
-    fn column<'a, 'b>(&self, columns: &'b [Cells<'a>], name: &str) -> Result<&'b Cells<'a>, Why> {
+    fn column(&self, name: &str) -> Result<usize, Why> {
         let missing = || Why::fatal(Code::InternalError, format!("gate on {name:?}, which is not a column"));
-        self.schema.column(name).and_then(|(at, _)| columns.get(at)).ok_or_else(missing)
+        self.schema.column(name).map(|(at, _)| at).ok_or_else(missing)
     }
 
     fn together(&self, parts: Vec<Found>, units: usize) -> Result<Found, Why> {

@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use arrow::array::RecordBatch;
 use dpone_engine::codes::Code;
-use dpone_engine::ports::LoadOrder;
+use dpone_engine::ports::{Body as _, LoadOrder};
 use dpone_engine::run::Why;
 use dpone_engine::schema::Schema;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::cell::cell;
+use super::cell::{stored, unexpected};
 use super::database::{Step, held, open, why};
 use super::ddl::{columns, quote, rowid};
 use crate::body::Body;
+use crate::columnar::decode::{File, InMemory, Unreadable};
 
-/// Rows decoded at a time.
-const BATCH: usize = 2048;
+/// What a row takes whatever is in it: its cells here, and their registers in SQLite. The page cache of a connection, 2 MB, is
+/// not the run's budget's.
+const STATEMENT: u64 = 16 << 10;
 
 /// A load in progress: an open transaction that nothing else sees.
 pub(super) struct Loading {
@@ -46,36 +46,30 @@ impl Loading {
         Ok(Self { db, sql, schema: schema.clone(), rowid, first, rows: 0, expected: order.rows })
     }
 
-    /// Adds the rows of one object.
-    pub(super) fn object(&mut self, body: &Body) -> Step<()> {
-        let bytes = match body.segments() {
-            [one] => one.clone(),
-            many => many.concat().into(),
-        };
-        let unreadable =
-            |e: parquet::errors::ParquetError| Why::fatal(Code::LoadFailed, format!("an object is not readable: {e}"));
-        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(unreadable)?;
-        let reader = reader.with_batch_size(BATCH).build().map_err(unreadable)?;
-        for batch in reader {
-            let batch = batch.map_err(|e| Why::fatal(Code::LoadFailed, format!("an object is not readable: {e}")))?;
-            self.batch(&batch)?;
-        }
-        Ok(())
-    }
-
-    fn batch(&mut self, batch: &RecordBatch) -> Step<()> {
+    /// Adds the rows of one object, within `granted` bytes, the object's own included.
+    pub(super) fn object(&mut self, body: &Body, granted: u64) -> Step<()> {
+        let unreadable = |e: Unreadable| Why::fatal(Code::LoadFailed, format!("an object cannot be read: {e}"));
+        let mut rows = File::open(InMemory::from(body), &self.schema).and_then(File::into_rows).map_err(unreadable)?;
+        let taken = body.size() + rows.peak() + STATEMENT;
         let mut insert = self.db.prepare_cached(&self.sql).map_err(|e| why(&e))?;
-        for row in 0..batch.num_rows() {
-            let cells: Result<Vec<_>, Why> = self
-                .schema
-                .columns
-                .iter()
-                .zip(batch.columns())
-                .map(|(column, array)| cell(array.as_ref(), row, &column.ty, &column.name))
-                .collect();
-            insert.execute(params_from_iter(cells?)).map_err(|e| why(&e))?;
-            self.rows += 1;
+        admitted(taken, granted)?;
+        while let Some(window) = rows.next().map_err(unreadable)? {
+            for row in 0..window.rows() {
+                let mut cells = Vec::with_capacity(self.schema.columns.len());
+                let mut bytes = 0;
+                for (at, column) in self.schema.columns.iter().enumerate() {
+                    let cell = window.cell(at, row).ok_or_else(|| unexpected(&column.name))?;
+                    bytes += cell.variable_bytes();
+                    cells.push(stored(cell, &column.ty, &column.name)?);
+                }
+                // SQLite copies a value that is bound, and all of them into the row's record.
+                admitted(taken + 2 * bytes, granted)?;
+                insert.execute(params_from_iter(cells)).map_err(|e| why(&e))?;
+                self.rows += 1;
+            }
         }
+        // What was bound last is not kept until the next object.
+        insert.clear_bindings();
         Ok(())
     }
 
@@ -108,6 +102,14 @@ impl Loading {
             .map_err(|e| why(&e))?;
         Ok(self.db.execute_batch("COMMIT").map(|()| counted).map_err(|e| why(&e)))
     }
+}
+
+fn admitted(bytes: u64, granted: u64) -> Step<()> {
+    if bytes <= granted {
+        return Ok(());
+    }
+    let detail = format!("loading an object takes {bytes} bytes and {granted} are granted");
+    Err(Why::fatal(Code::BudgetTooSmall, detail))
 }
 
 pub(super) fn no_rowid() -> Why {

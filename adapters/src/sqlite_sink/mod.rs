@@ -165,7 +165,8 @@ impl Sink for SqliteSink {
                 Ok((_, body)) => body,
                 Err(why) => return Outcome::NotDone(why),
             };
-            let added = blocking(move || loading.object(&body).map(|()| loading)).await.and_then(|r| r);
+            let granted = feed.granted();
+            let added = blocking(move || loading.object(&body, granted).map(|()| loading)).await.and_then(|r| r);
             loading = match added {
                 Ok(loading) => loading,
                 Err(why) => return Outcome::NotDone(why),

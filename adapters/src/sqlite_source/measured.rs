@@ -222,8 +222,9 @@ impl Need {
             return Self { raw, longest, bytes: limits.row, is_long: false };
         }
         // In SQLite (in lockstep its predecessor may be as long, and stays while it is encoded), in Arrow, as a page, as a
-        // compressed page of at most an eighth more. The segments of the file replace the pages.
-        let encoded = variable * 3 + variable / 8;
+        // compressed page of at most an eighth more. The segments of the file replace the pages. A sink needs four: the object,
+        // its page, and the row twice in a database.
+        let encoded = variable * 4 + variable / 8;
         let bytes = if lockstep { all * 2 + encoded } else { encoded.max(all + variable) } + 4 * work.row_width();
         Self { raw, longest, bytes: bytes + (64 << 10), is_long: true }
     }

@@ -116,7 +116,9 @@ impl<'a> Work<'a> {
         if self.rows_in_chunk == 0 {
             return Ok(false);
         }
-        if self.rows_in_chunk >= self.max_rows || self.encoder.encoded() >= self.plan.target_chunk_bytes {
+        // Whoever decodes the object later has as much room as was granted here: half is for the object itself.
+        let target = self.plan.target_chunk_bytes.min(self.limits.available / 2);
+        if self.rows_in_chunk >= self.max_rows || self.encoder.encoded() >= target {
             return Ok(true);
         }
         // What is not encoded yet is taken to stay as large as it is.

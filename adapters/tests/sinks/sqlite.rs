@@ -284,6 +284,9 @@ impl Feed for Waiting<'_> {
         other.execute_batch("CREATE TABLE other (x); BEGIN IMMEDIATE; ROLLBACK").unwrap();
         Some(Ok(object))
     }
+    fn granted(&self) -> u64 {
+        64 << 20
+    }
 }
 
 #[tokio::test]

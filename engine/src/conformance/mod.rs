@@ -31,6 +31,10 @@ impl<B: crate::ports::Body> Feed for Objects<B> {
     async fn next(&mut self) -> Option<Result<(ChunkFacts, B), Why>> {
         self.left.next()
     }
+
+    fn granted(&self) -> u64 {
+        64 << 20
+    }
 }
 
 /// The receipt of something that must have happened.

@@ -112,8 +112,15 @@ impl<'a, P: Ports> Driver<'a, P> {
         let (sink, store, budget) = (self.ports.sink(), self.ports.store(), self.budget.clone());
         let grant = self.order.grant.bytes;
         async move {
-            let mut feed = ObjectFeed::<P> { store, budget, grant, objects: objects.into_iter(), held: None };
-            sink.load(&order, &mut feed).await
+            let load = async |grant| {
+                let (objects, budget) = (objects.clone().into_iter(), budget.clone());
+                let mut feed = ObjectFeed::<P> { store, budget, grant, objects, held: None };
+                sink.load(&order, &mut feed).await
+            };
+            match load(grant).await {
+                Outcome::NotDone(why) if why.code == Code::BudgetTooSmall => load(budget.total().bytes).await,
+                outcome => outcome,
+            }
         }
         .boxed_local()
     }
@@ -123,9 +130,14 @@ impl<'a, P: Ports> Driver<'a, P> {
         let (sink, budget) = (self.ports.sink(), self.budget.clone());
         let bytes = self.order.check;
         async move {
-            match budget.reserve(Amount { bytes, rows: 0 }).await {
+            let check = async |bytes| match budget.reserve(Amount { bytes, rows: 0 }).await {
                 Ok(_grant) => sink.check(&staged, bytes).await,
                 Err(exceeds) => Outcome::NotDone(Why::fatal(Code::BudgetTooSmall, exceeds.to_string())),
+            };
+            let total = budget.total().bytes;
+            match check(bytes).await {
+                Outcome::NotDone(why) if why.code == Code::BudgetTooSmall && bytes < total => check(total).await,
+                outcome => outcome,
             }
         }
         .boxed_local()

@@ -11,7 +11,7 @@ use crate::run::run::ObjectFacts;
 pub(super) struct ObjectFeed<'a, P: Ports> {
     pub(super) store: &'a P::Store,
     pub(super) budget: Budget,
-    /// What decoding one object is granted, its bytes included.
+    /// What decoding one object is granted beside its bytes, where the budget has room for both.
     pub(super) grant: u64,
     pub(super) objects: std::vec::IntoIter<ObjectFacts>,
     /// Held until the next object is asked for.
@@ -25,7 +25,8 @@ impl<P: Ports> Feed for ObjectFeed<'_, P> {
         // Given back before the next is asked for: a load that waits holds nothing.
         self.held = None;
         let object = self.objects.next()?;
-        let bytes = self.grant.max(object.facts.bytes);
+        let total = self.budget.total().bytes;
+        let bytes = self.grant.saturating_add(object.facts.bytes).min(total).max(object.facts.bytes);
         match self.budget.reserve(Amount { bytes, rows: 0 }).await {
             Ok(grant) => self.held = Some(grant),
             Err(exceeds) => {
@@ -35,5 +36,9 @@ impl<P: Ports> Feed for ObjectFeed<'_, P> {
         }
         let body = self.store.get(&object.object, &object.facts).await;
         Some(body.map(|body| (object.facts, body)))
+    }
+
+    fn granted(&self) -> u64 {
+        self.held.as_ref().map_or(0, |grant| grant.amount().bytes)
     }
 }

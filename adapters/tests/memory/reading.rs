@@ -1,69 +1,20 @@
-//! What a reader takes, in Rust and in SQLite, against what it was granted.
-//!
-//! One test in a binary of its own: the counters are the process's.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-#![expect(unsafe_code, reason = "a global allocator and SQLite's counters have no safe form")]
+//! What a reader takes against what it was granted.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dpone_adapters::sqlite_source::{SqlitePlan, SqliteRequest, SqliteSource, describe};
 use dpone_engine::manifest::{Consistency, Fidelity, Relation, TableRef};
 use dpone_engine::ports::{Pull, Source, UnitReader};
 use dpone_engine::ranges::{Scope, UnitRange};
-use rusqlite::{Connection, ffi};
+use rusqlite::Connection;
+
+use super::counting::{begin, taken};
 
 /// What is not part of a grant: two connections with their page caches of 2 MiB and what SQLite needs beside them, two
 /// threads' channels, the test itself.
 const BASE: usize = 3 << 20;
 
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn add(bytes: usize) {
-    PEAK.fetch_max(HELD.fetch_add(bytes, Ordering::SeqCst) + bytes, Ordering::SeqCst);
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        add(layout.size());
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may exist while one is copied to the other.
-        add(size);
-        HELD.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// The most that SQLite had allocated since the last call.
-fn sqlite_peak() -> usize {
-    let (mut now, mut peak) = (0_i64, 0_i64);
-    // SAFETY: both pointers are valid for the call, which is all that SQLite asks for.
-    let code = unsafe { ffi::sqlite3_status64(ffi::SQLITE_STATUS_MEMORY_USED, &mut now, &mut peak, 1) };
-    assert_eq!(code, ffi::SQLITE_OK);
-    usize::try_from(peak).unwrap()
-}
-
-#[test]
-fn a_pull_takes_no_more_than_its_grant() {
+pub(crate) fn a_pull_takes_no_more_than_its_grant() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("source.db");
     let connection = Connection::open(&path).unwrap();
@@ -123,7 +74,7 @@ fn read(path: &std::path::Path, table: &str, grant: u64) -> (i64, u32) {
         max_chunk_bytes: u64::MAX,
         nonce: 1,
     };
-    let baseline = HELD.load(Ordering::SeqCst);
+    let baseline = begin();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let source = SqliteSource::new(plan).unwrap();
@@ -131,11 +82,9 @@ fn read(path: &std::path::Path, table: &str, grant: u64) -> (i64, u32) {
         let mut reader = source.reader(0).await.unwrap();
         let (mut worst, mut chunks, mut next) = (i64::MIN, 0, grant.max(facts.min_grant));
         loop {
-            PEAK.store(HELD.load(Ordering::SeqCst), Ordering::SeqCst);
-            sqlite_peak();
+            begin();
             let pull = reader.next(next, u64::MAX).await.unwrap();
-            let taken = PEAK.load(Ordering::SeqCst) - baseline + sqlite_peak();
-            worst = worst.max(taken as i64 - next as i64);
+            worst = worst.max(taken(baseline) as i64 - next as i64);
             next = match pull {
                 Pull::Chunk(_) => {
                     chunks += 1;
