@@ -21,7 +21,7 @@ use crate::ports::{Clock, Control, Entropy, Observer, Ports, RunLog, Sighting, S
 use crate::run::effect::Document;
 use crate::run::policy::Draft;
 use crate::run::run::Scope;
-use crate::run::{Action, Effect, Ending, Event, Illegal, Key, Outcome, Policy, Run, State, decide, ending, names};
+use crate::run::{Action, Effect, Ending, Event, Illegal, Key, Outcome, Policy, Run, State, decide, ending, names, recover};
 use pump::{Pulled, PutDone, ReadTask};
 
 /// One journalled fact with its time, as evidence is built from.
@@ -258,11 +258,22 @@ impl<'a, P: Ports> Driver<'a, P> {
         (key, names::name(&self.run, draft, self.ports.entropy().nonce()))
     }
 
-    /// Applies facts and makes them durable, in that order, before anything is done because of them.
+    /// Applies facts and makes them durable, in that order, before anything is done because of them. Facts that could
+    /// not be made durable are taken back: what the runner says of the run is what its log says.
     async fn append(&mut self, events: Vec<Event>) -> Result<(), Broken> {
         if events.is_empty() {
             return Ok(());
         }
+        let appended = self.apply_and_append(events).await;
+        if appended.is_err()
+            && let Ok(run) = recover(self.entries.iter().map(|e| &e.event))
+        {
+            self.run = run;
+        }
+        appended
+    }
+
+    async fn apply_and_append(&mut self, events: Vec<Event>) -> Result<(), Broken> {
         for event in &events {
             self.run.absorb(event).map_err(Broken::Illegal)?;
         }
