@@ -105,7 +105,7 @@ pub trait ObjectStore {
     /// The object's bytes, checked against `facts`.
     ///
     /// # Errors
-    /// `object_lost` if it is gone or differs; a transient `Why` if it cannot be read now.
+    /// `object_lost` if it is gone or differs; a transient `object_read_failed` if it cannot be read now.
     fn get(&self, key: &str, facts: &ChunkFacts) -> impl Future<Output = Result<Self::Body, Why>>;
 
     /// Removes the object; an object that is not there counts as removed. Earns [`Receipt::Dropped`].

@@ -339,7 +339,9 @@ impl Run {
                     self.disown(staging);
                 }
             }
-            Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost => self.object_lost = true,
+            Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost && !why.transient => {
+                self.object_lost = true;
+            }
             Effect::Put { object: name, .. } if why.code == Code::ObjectKeyConflict => self.disown(name),
             _ => {}
         }
