@@ -244,6 +244,10 @@ impl Run {
     fn confirm(&mut self, key: Key, receipt: &Receipt) -> Result<(), &'static str> {
         let open = self.open.remove(&key).ok_or("only an open effect is confirmed")?;
         ensure(receipt.kind() == open.effect.kind(), "a receipt is of its effect's kind")?;
+        // What a try before it failed for is over, and is no cause of what fails later.
+        if let Some(tries) = self.tries.get_mut(&Scope::of(&open.effect)) {
+            tries.last = None;
+        }
         match (&open.effect, receipt) {
             (Effect::Claim { epoch }, _) => {
                 if *epoch == self.epoch {
