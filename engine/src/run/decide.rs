@@ -6,7 +6,7 @@ use super::event::Event;
 use super::facts::{Key, Why};
 use super::gates;
 use super::policy::{Action, Draft, Ending, Policy};
-use super::run::{Fate, Run, Scope};
+use super::run::{Fate, OpenEffect, Run, Scope};
 use super::state::State;
 use crate::codes::Code;
 use crate::manifest::OnAuthorityLost;
@@ -229,6 +229,15 @@ impl Planner<'_> {
         let Some((key, open)) = self.run.open_publication() else {
             return self.record(Event::Moved { to: State::QualityPassed });
         };
+        self.find_out(key, open);
+        // Nothing more can be found out here: leave the facts to an operator, sealed.
+        if self.actions.is_empty() && self.at_rest_but(key) && !self.run.evidence.contains_key(&Document::Sealed) {
+            self.evidence(Document::Sealed);
+        }
+    }
+
+    /// What may still tell whether the announced publication happened.
+    fn find_out(&mut self, key: Key, open: &OpenEffect) {
         // The claim under the present epoch comes first: it is what makes a fence hold.
         if self.settle_doubts_but(Some(key)) || self.claim() {
             return;
@@ -237,10 +246,6 @@ impl Planner<'_> {
             self.probe(key, open.probes, open.not_before);
         } else {
             self.once(Draft::Fence { publish: key }, EffectKind::Fence);
-        }
-        // Nothing more can be found out here: leave the facts to an operator, sealed.
-        if self.actions.is_empty() && self.idle_but(key) && !self.run.evidence.contains_key(&Document::Sealed) {
-            self.evidence(Document::Sealed);
         }
     }
 
@@ -461,8 +466,9 @@ impl Planner<'_> {
         }
     }
 
-    fn idle_but(&self, key: Key) -> bool {
-        self.run.open.keys().all(|k| *k == key)
+    /// Whether nothing but that effect is being worked on. What is in doubt may stay so.
+    fn at_rest_but(&self, key: Key) -> bool {
+        self.run.open.iter().all(|(k, open)| *k == key || open.doubted)
     }
 
     fn record(&mut self, event: Event) {

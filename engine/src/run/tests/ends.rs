@@ -2,7 +2,7 @@
 
 use super::story::{SEALED, Story, policy, written};
 use crate::codes::Code;
-use crate::run::{Draft, Ending, Receipt, State, Why, ending};
+use crate::run::{Draft, Ending, Event, Receipt, Seen, State, Why, decide, ending};
 
 #[test]
 fn an_object_that_cannot_be_read_now_is_not_lost() {
@@ -33,4 +33,32 @@ fn a_cause_that_passed_is_not_the_cause_of_what_follows() {
     story.failed(&staging, Why::fatal(Code::TargetLocked, "the target is locked"));
     let Ending::DeliveredUncleaned(why) = ending(&story.run) else { panic!("{:?}", ending(&story.run)) };
     assert_eq!((why.code, why.detail.as_str()), (Code::CleanupFailed, "the target is locked"));
+}
+
+/// The runner died while it published, and the next one cannot take the claim, or not tell whether it has it.
+#[test]
+fn an_outcome_that_cannot_be_looked_into_is_sealed() {
+    let refused = |story: &mut Story| {
+        story.failed(&Draft::Claim, Why::fatal(Code::TargetNotReachable, "the target is away"));
+    };
+    let doubted = |story: &mut Story| {
+        let key = story.intend(&Draft::Claim);
+        story.fact(Event::Doubted { key, why: Why::transient(Code::TargetLocked, "no answer") });
+        assert!(story.begins(&policy()).is_empty(), "the claim is probed first");
+        story.fact(Event::Probed { key, seen: Seen::CannotTell, not_before: 0 });
+    };
+    let ways: [&dyn Fn(&mut Story); 2] = [&refused, &doubted];
+    for way in ways {
+        let mut story = Story::begun();
+        story.passed();
+        story.intend(&Draft::Publish);
+        story.fact(Event::TakenOver { epoch: 2 });
+        story.moved(State::OutcomeUnknown);
+        assert_eq!(story.begins(&policy()), [Draft::Claim]);
+        way(&mut story);
+        assert_eq!(story.begins(&policy()), [SEALED]);
+        story.done(&SEALED, written());
+        assert!(decide(&story.run, &policy()).is_empty());
+        assert!(matches!(ending(&story.run), Ending::Unknown(_)));
+    }
 }
