@@ -293,10 +293,13 @@ impl Planner<'_> {
         {
             return;
         }
-        if !self.run.evidence.contains_key(&Document::Sealed) {
-            return self.evidence(Document::Sealed);
+        let sealed = self.run.evidence.contains_key(&Document::Sealed);
+        // What is to be removed may be what leaves no room for the document: it is removed without it, but the attempt
+        // is not closed.
+        if !sealed && self.evidence(Document::Sealed) {
+            return;
         }
-        if self.clean() {
+        if self.clean() && sealed {
             if self.run.evidence.contains_key(&Document::Cleanup) {
                 self.record(Event::Closed);
             } else {
@@ -380,9 +383,11 @@ impl Planner<'_> {
         true
     }
 
-    fn evidence(&mut self, document: Document) {
+    /// Writes a document; false if its tries are used up.
+    fn evidence(&mut self, document: Document) -> bool {
         let scope = Scope { kind: EffectKind::Evidence, unit: None, name: Some(format!("{document:?}")) };
         self.scoped(Draft::Evidence { document }, &scope);
+        self.run.open_in(&scope).is_some() || !matches!(self.go(&scope), Go::Never(_))
     }
 
     /// Removes every owned name that is the run's to remove, then gives the claim back; true when nothing is left.

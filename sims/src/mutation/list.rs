@@ -255,8 +255,13 @@ pub const ALL: &[Mutation] = &[
         "a failed attempt is closed without its evidence",
         (
             DECIDE,
-            "        if !self.run.evidence.contains_key(&Document::Sealed) {\n            return self.evidence(Document::Sealed);\n        }\n",
+            "        if !sealed && self.evidence(Document::Sealed) {\n            return;\n        }\n",
             ""
+        ),
+        (
+            DECIDE,
+            "if self.clean() && sealed {",
+            "if self.clean() {"
         )
     ),
     mutation!(

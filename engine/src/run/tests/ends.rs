@@ -1,6 +1,6 @@
 //! How runs come to rest when something they need keeps failing.
 
-use super::story::{SEALED, Story, policy, written};
+use super::story::{CLEANUP, SEALED, Story, policy, written};
 use crate::codes::Code;
 use crate::run::{Draft, Ending, Event, Receipt, Seen, State, Why, decide, ending};
 
@@ -61,4 +61,28 @@ fn an_outcome_that_cannot_be_looked_into_is_sealed() {
         assert!(decide(&story.run, &policy()).is_empty());
         assert!(matches!(ending(&story.run), Ending::Unknown(_)));
     }
+}
+
+/// The disk that is full of what is to be removed is also the one that evidence goes to.
+#[test]
+fn a_document_without_room_does_not_keep_what_takes_the_room() {
+    let mut story = Story::begun();
+    story.read(false);
+    story.done(&Draft::Stage { unit: None }, Receipt::Staged);
+    story.fact(Event::Halted { why: Why::fatal(Code::TargetDiskFull, "no room"), key: None });
+    assert_eq!(story.begins(&policy()), [SEALED]);
+    story.failed(&SEALED, Why::transient(Code::EvidenceWriteFailed, "no room"));
+    for _ in 0..2 {
+        let [draft] = story.begins(&policy()).try_into().unwrap();
+        let receipt = if draft == Draft::Release { Receipt::Released } else { Receipt::Dropped };
+        story.done(&draft, receipt);
+    }
+    assert!(decide(&story.run, &policy()).is_empty());
+    assert!(matches!(ending(&story.run), Ending::FailedUncleaned(why) if why.code == Code::TargetDiskFull));
+    // The next runner writes it, and closes the attempt.
+    story.fact(Event::TakenOver { epoch: 2 });
+    story.done(&SEALED, written());
+    assert_eq!(story.begins(&policy()), [CLEANUP]);
+    story.done(&CLEANUP, written());
+    assert_eq!(story.records(&policy()), [Event::Closed]);
 }
