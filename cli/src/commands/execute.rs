@@ -52,7 +52,7 @@ pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Ans
     let finished = loop {
         let (run, finished) = once(&runtime, &mut job, &progress, &signals)?;
         // A failed attempt that was not cleaned up is, first; the next attempt then follows under a higher epoch.
-        let cleaned = run.state == State::FailedPrepublication && !run.closed && !job.abandon;
+        let cleaned = run.state == State::FailedPrepublication && !run.closed;
         if !(cleaned && matches!(finished.finish, Finish::Ended(Ending::Failed(_)))) {
             break finished;
         }

@@ -107,9 +107,12 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
     let row = journal.run(run).map_err(one)?;
     let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
     let (folded, _) = journal.fold(&row.run).map_err(one)?;
-    if folded.settled() || folded.state.is_past_publication() || folded.open_publication().is_some() {
+    // A failed run that is at rest may have kept objects for its next attempt.
+    let given_up = folded.halted.as_ref().is_some_and(|why| why.code == Code::RunAbandoned);
+    let over = folded.settled() && (folded.delivered() || given_up);
+    if over || folded.state.is_past_publication() || folded.open_publication().is_some() {
         let text = format!("run {} is in {} and can no longer be given up", row.run, folded.state);
-        let fix = match folded.settled() {
+        let fix = match over {
             true => "Nothing needs to be done: the run is settled.".to_owned(),
             false => format!("Its publication was announced: settle it with `dpone reconcile {}`.", row.run),
         };

@@ -21,7 +21,9 @@ use crate::ports::{Clock, Control, Entropy, Observer, Ports, RunLog, Sighting, S
 use crate::run::effect::Document;
 use crate::run::policy::Draft;
 use crate::run::run::Scope;
-use crate::run::{Action, Effect, Ending, Event, Illegal, Key, Outcome, Policy, Run, State, decide, ending, names, recover};
+use crate::run::{
+    Action, Effect, Ending, Event, Illegal, Key, Outcome, Policy, Run, State, decide, ending, names, recover,
+};
 use pump::{Pulled, PutDone, ReadTask};
 
 /// One journalled fact with its time, as evidence is built from.
@@ -186,7 +188,7 @@ impl<'a, P: Ports> Driver<'a, P> {
         Policy {
             now: self.ports.clock().now(),
             stopping: self.ports.control().stopping(),
-            restart_from: self.restart_from.filter(|_| !self.order.policy.abandon),
+            restart_from: self.restart_from,
             max_attempts: self.max_attempts,
             ..self.order.policy.clone()
         }

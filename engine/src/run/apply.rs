@@ -401,8 +401,9 @@ impl Run {
         self.state = State::FailedPrepublication;
         // A document sealed while the outcome was unknown is not the one of a failed attempt.
         self.evidence.clear();
-        // A failed attempt's objects are kept for the next one; a run that was given up has none.
-        if self.plan.objects_after_failure == Retention::Keep && why.code != Code::RunAbandoned {
+        // A failed attempt's objects are kept if the next one can adopt a unit of them; a run that was given up has none.
+        let keep = self.plan.objects_after_failure == Retention::Keep && why.code != Code::RunAbandoned;
+        if keep && !self.adoptable().is_empty() {
             let kept = self.owned.values_mut().filter(|o| o.kind == OwnedKind::Object && o.fate == Fate::Live);
             kept.for_each(|o| o.fate = Fate::Kept);
         }

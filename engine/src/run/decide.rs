@@ -276,7 +276,8 @@ impl Planner<'_> {
     fn failed(&mut self) {
         if self.run.closed {
             if self.policy.restart_from == Some(self.run.attempt) {
-                let adopted = self.run.adoptable();
+                // A run that is given up makes what it kept its own again, to remove it.
+                let adopted = if self.policy.abandon { Vec::new() } else { self.run.adoptable() };
                 self.record(Event::AttemptStarted { attempt: self.run.attempt + 1, adopted });
             }
             return;

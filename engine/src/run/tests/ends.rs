@@ -1,8 +1,11 @@
 //! How runs come to rest when something they need keeps failing.
 
+use super::found::plan;
 use super::story::{CLEANUP, SEALED, Story, policy, written};
 use crate::codes::Code;
-use crate::run::{Draft, Ending, Event, Receipt, Seen, State, Why, decide, ending};
+use crate::run::facts::Retention;
+use crate::run::run::Fate;
+use crate::run::{Draft, Ending, Event, OwnedKind, PlanFacts, Policy, Receipt, Seen, State, Why, decide, ending};
 
 #[test]
 fn an_object_that_cannot_be_read_now_is_not_lost() {
@@ -85,4 +88,40 @@ fn a_document_without_room_does_not_keep_what_takes_the_room() {
     assert_eq!(story.begins(&policy()), [CLEANUP]);
     story.done(&CLEANUP, written());
     assert_eq!(story.records(&policy()), [Event::Closed]);
+}
+
+/// Objects that a failed attempt leaves behind are kept for an attempt that can adopt them, and removed if there is none.
+#[test]
+fn objects_are_kept_only_for_an_attempt_that_can_adopt_them() {
+    for (persistent, kept) in [(true, Fate::Kept), (false, Fate::Live)] {
+        let mut story = Story::of(PlanFacts { objects_after_failure: Retention::Keep, ..plan() });
+        story.read_one_object(persistent);
+        story.fact(Event::Halted { why: Why::fatal(Code::TargetDiskFull, "no room"), key: None });
+        let fates: Vec<Fate> = story.run.owned.values().map(|o| o.fate).collect();
+        assert_eq!(fates, [kept], "persistent: {persistent}");
+    }
+}
+
+/// A failed attempt at rest is given up by an attempt of its own that does nothing but remove what was kept.
+#[test]
+fn what_a_failed_attempt_kept_is_removed_when_it_is_given_up() {
+    let mut story = Story::of(PlanFacts { objects_after_failure: Retention::Keep, ..plan() });
+    story.read_one_object(true);
+    story.fact(Event::Halted { why: Why::fatal(Code::TargetDiskFull, "no room"), key: None });
+    story.done(&SEALED, written()).done(&Draft::Release, Receipt::Released).done(&CLEANUP, written());
+    story.fact(Event::Closed).fact(Event::TakenOver { epoch: 2 });
+    let abandon = Policy { abandon: true, restart_from: Some(1), ..policy() };
+    for _ in 0..2 {
+        let [event] = story.records(&abandon).try_into().unwrap();
+        story.fact(event);
+    }
+    assert_eq!(story.run.halted.as_ref().map(|why| why.code), Some(Code::RunAbandoned));
+    story.done(&SEALED, written());
+    let [draft] = story.begins(&abandon).try_into().unwrap();
+    assert!(matches!(draft, Draft::Drop { kind: OwnedKind::Object, .. }), "{draft:?}");
+    story.done(&draft, Receipt::Dropped).done(&CLEANUP, written());
+    assert_eq!(story.records(&abandon), [Event::Closed]);
+    story.fact(Event::Closed);
+    assert_eq!(story.begins(&abandon), []);
+    assert_eq!(story.records(&abandon), []);
 }

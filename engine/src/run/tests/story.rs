@@ -4,7 +4,7 @@ use super::found::plan;
 use crate::manifest::OnAuthorityLost;
 use crate::profile::UnitProfile;
 use crate::run::apply::begin;
-use crate::run::effect::{Document, Receipt};
+use crate::run::effect::{ChunkFacts, Document, Receipt};
 use crate::run::facts::PlanFacts;
 use crate::run::{Action, Draft, Event, Key, Policy, Run, State, Why, decide, names};
 
@@ -73,6 +73,23 @@ impl Story {
     #[track_caller]
     pub(super) fn moved(&mut self, to: State) -> &mut Self {
         self.fact(Event::Moved { to })
+    }
+
+    /// Claimed, and read to its end into one object.
+    #[track_caller]
+    pub(super) fn read_one_object(&mut self, persistent: bool) -> &mut Self {
+        self.done(&Draft::Claim, Receipt::Claimed);
+        self.done(&Draft::Open, Receipt::Opened { authority: "state".into(), persistent });
+        self.moved(State::Reading);
+        let read = self.intend(&Draft::Read { unit: 0 });
+        let key = self.run.next_key;
+        let facts = ChunkFacts { rows: 1, bytes: 1, sha256: [0; 32] };
+        let effect = names::put(&self.run, read, 0, 1, 0, facts, u64::from(key.0));
+        self.fact(Event::Intended { key, effect });
+        self.fact(Event::Confirmed { key, receipt: Receipt::Put { checked_by: "read_back".into() } });
+        let profile = UnitProfile { rows: 1, ..UnitProfile::default() };
+        self.fact(Event::Confirmed { key: read, receipt: Receipt::Read { chunks: 1, source_bytes: 1, profile } });
+        self.moved(State::RangeEof)
     }
 
     /// Claimed, read and verified.
