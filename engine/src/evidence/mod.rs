@@ -40,6 +40,6 @@ pub fn render(
 }
 
 /// The digest key of one run: equal boundaries of different runs have different digests.
-fn run_key(journal_key: &[u8; 32], run: &str) -> [u8; 32] {
+pub(crate) fn run_key(journal_key: &[u8; 32], run: &str) -> [u8; 32] {
     *blake3::keyed_hash(journal_key, format!("evidence of run {run}").as_bytes()).as_bytes()
 }

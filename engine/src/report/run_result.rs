@@ -7,7 +7,7 @@ use crate::codes::{Code, FailureClass};
 use crate::driver::{Entry, Finish, Observed};
 use crate::evidence::log::Log;
 use crate::evidence::ranges::digest;
-use crate::evidence::{QualityView, quality};
+use crate::evidence::{QualityView, quality, run_key};
 use crate::manifest::{Consistency, DEFAULT_JOURNAL};
 use crate::plan::{Concurrency, Plan};
 use crate::run::effect::Document;
@@ -169,6 +169,7 @@ pub enum Work<'a> {
 /// The receipt of a run.
 pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, extras: &Extras<'_>) -> RunResult {
     let log = Log::read(entries);
+    let key = run_key(extras.key, &run.id);
     let why = why(work);
     let outcome = outcome(work, run);
     let document = |document| {
@@ -187,7 +188,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
                 bytes: objects.iter().map(|o| o.facts.bytes).sum(),
                 chunks: objects.len(),
                 attempts: log.reads.get(&ordinal).copied().unwrap_or(0),
-                checksum: read.map(|read| digest(extras.key, &read.profile)),
+                checksum: read.map(|read| digest(&key, &read.profile)),
             }
         })
         .collect();

@@ -2,6 +2,7 @@
 
 use dpone_engine::codes::Code;
 use dpone_engine::driver::Finish;
+use dpone_engine::evidence::sealed;
 use dpone_engine::report::receipt::receipt;
 use dpone_engine::report::run_result::{Extras, RunOutcome, RunResult, Work, exit_code, finish_code, run_result};
 use dpone_engine::run::{Ending, Event, Why, ending};
@@ -42,6 +43,17 @@ fn as_json_and_as_a_receipt() {
     let story = resumed();
     let result = result(&story, Work::Finished(&finished(&story)));
     insta::assert_snapshot!("resumed_markdown", receipt(&result, &story.entries, true));
+}
+
+/// Who holds the receipt can check it against the evidence.
+#[test]
+fn checksums_are_the_ones_of_the_evidence() {
+    let story = delivered();
+    let result = result(&story, Work::Finished(&finished(&story)));
+    let evidence = sealed(&story.plan, &JOURNAL_KEY, &story.run, &story.entries, story.observed());
+    let told: Vec<_> = result.ranges.iter().map(|range| range.checksum.clone()).collect();
+    let proven: Vec<_> = evidence.ranges.iter().map(|range| range.source_profile.clone()).collect();
+    assert!(told == proven && told.iter().all(Option::is_some), "{told:?} {proven:?}");
 }
 
 #[test]
