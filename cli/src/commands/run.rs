@@ -4,7 +4,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::DEFAULT_JOURNAL;
 use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::refusal::Refusal;
-use dpone_engine::run::{Event, State};
+use dpone_engine::run::{Event, Run, State};
 use dpone_journal::lock;
 use dpone_journal::sqlite::{Journal, RunRow};
 use uuid::Uuid;
@@ -63,10 +63,11 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
             Refusal::new(Code::RunAbandoned, text).fix(format!("Start anew: `dpone run {}`.", loaded.name))
         ));
     }
-    let plan = match folded.state.is_past_publication() || folded.open_publication().is_some() {
+    let past = folded.state.is_past_publication() || folded.open_publication().is_some() || folded.delivered();
+    let plan = match past {
         // Nothing is read any more: what is left is to find out, to write down and to clean up.
         true => planned,
-        false => unchanged(loaded, &journal, planned, &row.run)?,
+        false => unchanged(loaded, &journal, planned, &folded)?,
     };
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
     execute(
@@ -76,19 +77,31 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
     )
 }
 
-/// The plan of a run, if it is still the plan: what was read once is read the same way again, so both sides must be what
-/// they were.
-fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &str) -> Result<Plan, Vec<Refusal>> {
+/// The plan of a run that has not announced its publication, if it is still the plan: what was read once is read the same
+/// way again, so both sides must be what they were, and the target must hold what the run is to replace or add to.
+fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &Run) -> Result<Plan, Vec<Refusal>> {
     let newer = plan(loaded, Some(journal))?;
+    let id = &run.id;
+    let give_up = format!("give the run up with `dpone runs abandon{} {id}` and start a new one", stated(journal));
     let differences = planned.differences(&newer);
-    if differences.is_empty() {
-        return Ok(planned.resumed_with(&newer));
+    if !differences.is_empty() {
+        let text = format!("run {id} was planned otherwise: {}", differences.join("; "));
+        return Err(one(Refusal::new(Code::ResumePlanMismatch, text)
+            .at(loaded.name.clone())
+            .fix(format!("Undo the change and resume, or {give_up}."))));
     }
-    let text = format!("run {run} was planned otherwise: {}", differences.join("; "));
-    Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(format!(
-        "Undo the change and resume, or give the run up with `dpone runs abandon{} {run}` and start a new one.",
-        stated(journal)
-    ))))
+    if planned.target.base != newer.target.base {
+        let text = format!(
+            "{} is not what it was when run {id} was planned, and the run must not replace it",
+            run.plan.target
+        );
+        let fix = match run.settled() {
+            true => format!("Start a new run: `dpone run {}{}`.", loaded.name, stated(journal)),
+            false => format!("What it has read is of no use any more: {give_up}."),
+        };
+        return Err(one(Refusal::new(Code::PublicationBaseChanged, text).at(loaded.name.clone()).fix(fix)));
+    }
+    Ok(planned.resumed_with(&newer))
 }
 
 /// The option that names the journal, for commands that have no manifest to name it.
