@@ -4,6 +4,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::DEFAULT_JOURNAL;
 use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::refusal::Refusal;
+use dpone_engine::report::run_result::published;
 use dpone_engine::run::{Event, Run, State};
 use dpone_journal::lock;
 use dpone_journal::sqlite::{Journal, RunRow};
@@ -14,28 +15,32 @@ use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
 use crate::compose::{Loaded, load, preflight, storage};
 use crate::output::Output;
-use crate::report;
+use crate::report::{self, Known};
 
 /// Runs a manifest to the end, or continues a run.
 pub(crate) fn run(global: &Global, args: &RunArgs, output: &Output) -> Answer {
+    // A run that does not exist has published nothing. What one did that is to be resumed, its log must say.
+    let mut known = Known { published: args.resume.is_none().then_some(false), ..Known::default() };
     let loaded = match load(&args.manifest, global.journal.as_deref()) {
         Ok(loaded) => loaded,
-        Err(refusals) => return Ok(report::refused(None, &refusals, output)),
+        Err(refusals) => return Ok(report::refused(&known, &refusals, output)),
     };
-    let name = loaded.manifest.name.clone();
+    known.manifest = Some(loaded.manifest.name.clone());
+    known.journal = Some(loaded.journal.display().to_string());
     let answer = match &args.resume {
-        None => fresh(global, &loaded, args.run_id.clone(), output),
-        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| !r.is_empty()), output),
+        None => fresh(global, &loaded, args.run_id.clone(), &mut known, output),
+        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| !r.is_empty()), &mut known, output),
     };
     match answer {
         Ok(code) => Ok(code),
-        Err(refusals) => Ok(report::refused(Some(&name), &refusals, output)),
+        Err(refusals) => Ok(report::refused(&known, &refusals, output)),
     }
 }
 
-fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, output: &Output) -> Answer {
+fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, known: &mut Known, output: &Output) -> Answer {
     // Before anything is created: what the manifest and both sides say.
     let first = plan(loaded, None)?;
+    known.target = Some(first.target.target.clone());
     let mut journal = Journal::open(&loaded.journal).map_err(one)?;
     let locks = lock::take(&loaded.journal, &first.manifest.name, &first.target.target).map_err(one)?;
     // Again, now that no other runner of this journal can change the target.
@@ -45,14 +50,20 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, output: &Outp
     let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let facts = plan.facts().map_err(one)?;
     journal.create_run(&Event::Planned { run: run.clone(), plan: facts }, now()).map_err(one)?;
+    known.run = Some(run.clone());
+    known.state = Some(State::Planned.name());
     execute(global, Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run, abandon: false }, output)
 }
 
-fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) -> Answer {
+fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known, output: &Output) -> Answer {
     let journal = Journal::open_existing(&loaded.journal).map_err(one)?;
     let row = find(&journal, loaded, run).map_err(one)?;
+    known.run = Some(row.run.clone());
+    known.target = Some(row.target.clone());
     let locks = lock::take(&loaded.journal, &row.manifest, &row.target).map_err(one)?;
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
+    known.state = Some(folded.state.name());
+    known.published = published(&folded);
     let planned = planned(&folded.plan.document)?;
     if folded.state == State::CleanupComplete {
         return Ok(report::nothing_to_do(&loaded.name, &journal, &planned, &folded, &entries, output));

@@ -47,8 +47,11 @@ fn a_changed_plan_is_not_resumed_and_can_be_given_up() {
         (&[("[id, k, v]", "[id, k]")], "columns"),
     ] {
         world.manifest(replace);
-        let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[resume_plan_mismatch]");
+        let refused = world.run(&["run", "m.yaml", "--resume", "--format", "json"]);
+        let refused = refused.with(2, "error[resume_plan_mismatch]");
         assert!(refused.err.contains(names), "{refused}");
+        let told = refused.json();
+        assert_eq!((told["run_id"].as_str(), told["published"].as_bool()), (Some(run.as_str()), Some(false)));
     }
     world.manifest(&[]);
     world.source().execute_batch("ALTER TABLE t RENAME COLUMN v TO w; ALTER TABLE t ADD COLUMN v REAL").unwrap();
@@ -88,7 +91,14 @@ fn another_runner_is_left_alone() {
     let rival = lock::take(&world.path(".dpone/journal.db"), "orders", target).unwrap();
     let told = world.run(&["run", "m.yaml", "--format", "json"]).with(5, "error[run_already_active]").json();
     assert_eq!(told["code"], "run_already_active");
-    world.run(&["run", "m.yaml", "--resume"]).with(5, "error[run_already_active]");
+    assert_eq!((told["published"].as_bool(), told["outcome"].as_str()), (Some(false), Some("failed")));
+    assert!(told["run_id"].is_null() && told["target"] == target, "{told}");
+    // What its runner is about to do with a run that is to be resumed, nobody else knows.
+    let told =
+        world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(5, "error[run_already_active]").json();
+    assert_eq!((told["run_id"].clone(), told["target"].clone()), (row["run_id"].clone(), row["target"].clone()));
+    assert_eq!((told["outcome"].as_str(), &told["journal"]), (Some("unknown"), &".dpone/journal.db".into()));
+    assert!(told["published"].is_null(), "{told}");
     drop(rival);
     world.run(&["run", "m.yaml", "-q"]).with(0, "");
 }
