@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::execute::{Job, execute};
 use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
-use crate::compose::{Loaded, load, preflight, storage};
+use crate::compose::{Loaded, Sides, load, preflight, storage};
 use crate::output::Output;
 use crate::report::{self, Known};
 
@@ -47,12 +47,14 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, known: &mut K
     let plan = plan(loaded, Some(&journal))?;
     settled(loaded, &journal, &plan)?;
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
+    let sides = Some(Sides::of(&plan)?);
     let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let facts = plan.facts().map_err(one)?;
     journal.create_run(&Event::Planned { run: run.clone(), plan: facts }, now()).map_err(one)?;
     known.run = Some(run.clone());
     known.state = Some(State::Planned.name());
-    execute(global, Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run, abandon: false }, output)
+    let job = Job { manifest: &loaded.name, journal, locks: Some(locks), sides, plan, run, abandon: false };
+    execute(global, job, output)
 }
 
 fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known, output: &Output) -> Answer {
@@ -81,11 +83,9 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known
         false => unchanged(loaded, &journal, planned, &folded)?,
     };
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
-    execute(
-        global,
-        Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run: row.run, abandon: false },
-        output,
-    )
+    let locks = Some(locks);
+    let job = Job { manifest: &loaded.name, journal, locks, sides: None, plan, run: row.run, abandon: false };
+    execute(global, job, output)
 }
 
 /// The plan of a run that has not announced its publication, if it is still the plan: what was read once is read the same

@@ -119,9 +119,7 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
         return Err(one(Refusal::new(Code::OptionConflict, text).fix(fix)));
     }
     let plan = planned(&folded.plan.document)?;
-    execute(
-        global,
-        Job { manifest: SOME_MANIFEST, journal, locks: Some(locks), plan, run: row.run, abandon: true },
-        output,
-    )
+    let locks = Some(locks);
+    let job = Job { manifest: SOME_MANIFEST, journal, locks, sides: None, plan, run: row.run, abandon: true };
+    execute(global, job, output)
 }
