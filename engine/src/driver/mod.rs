@@ -155,6 +155,8 @@ struct Driver<'a, P: Ports> {
     restart_from: Option<u32>,
     max_attempts: u32,
     source_open: bool,
+    /// Wall and steady time when this runner began.
+    began: (u64, u64),
 }
 
 impl<'a, P: Ports> Driver<'a, P> {
@@ -177,7 +179,13 @@ impl<'a, P: Ports> Driver<'a, P> {
             restart_from,
             max_attempts,
             source_open: false,
+            began: (ports.clock().now(), ports.clock().steady()),
         }
+    }
+
+    /// Unix milliseconds that never go back: what this runner's waits begin and end by.
+    fn time(&self) -> u64 {
+        self.began.0 + (self.ports.clock().steady() - self.began.1)
     }
 
     fn observed(&self) -> Observed {
@@ -186,7 +194,7 @@ impl<'a, P: Ports> Driver<'a, P> {
 
     fn policy(&self) -> Policy {
         Policy {
-            now: self.ports.clock().now(),
+            now: self.time(),
             stopping: self.ports.control().stopping(),
             restart_from: self.restart_from,
             max_attempts: self.max_attempts,
@@ -322,7 +330,7 @@ impl<'a, P: Ports> Driver<'a, P> {
     /// journal; the rest is probed by the next runner.
     async fn suspend(&mut self) -> Result<Finish, Broken> {
         self.cancel_reads();
-        let deadline = self.ports.clock().now() + self.order.stop_grace;
+        let deadline = self.ports.clock().steady() + self.order.stop_grace;
         loop {
             let idle = self.reads.values().all(ReadTask::is_quiet) && self.run.open.values().all(|o| o.doubted);
             if self.tasks.is_empty() || (idle && self.reads.is_empty()) {
@@ -346,9 +354,10 @@ impl<'a, P: Ports> Driver<'a, P> {
     fn wait_until(&mut self, time: u64) {
         if self.timers.insert(time) {
             let clock = self.ports.clock();
+            let until = self.began.1 + time.saturating_sub(self.began.0);
             self.tasks.push(
                 async move {
-                    clock.sleep_until(time).await;
+                    clock.sleep_until(until).await;
                     Done::Timer(time)
                 }
                 .boxed_local(),
@@ -359,7 +368,7 @@ impl<'a, P: Ports> Driver<'a, P> {
     /// The delay before the try or probe after `failed` of them, from now.
     fn later(&self, failed: u32) -> u64 {
         let delay = self.order.backoff.saturating_mul(1 << failed.min(20)).min(self.order.max_backoff);
-        self.ports.clock().now() + delay
+        self.time() + delay
     }
 
     /// When an effect that has just failed may be tried again.
