@@ -22,7 +22,8 @@ pub(crate) struct Told<'a> {
     pub(crate) entries: &'a [Entry],
     /// `None` if the run was delivered before and nothing was done.
     pub(crate) finish: Option<&'a Finish>,
-    pub(crate) observed: Observed,
+    /// What the driver measured, if one ran.
+    pub(crate) observed: Option<Observed>,
     /// The signal that asked to stop.
     pub(crate) signal: Option<i32>,
 }
@@ -60,8 +61,7 @@ pub(crate) fn nothing_to_do(
     entries: &[Entry],
     output: &Output,
 ) -> u8 {
-    let observed = Observed::default();
-    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed, signal: None }, output)
+    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed: None, signal: None }, output)
 }
 
 /// What is known of a run that was refused.

@@ -68,7 +68,7 @@ pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Ans
         run: &finished.run,
         entries: &finished.entries,
         finish: Some(&finished.finish),
-        observed: finished.observed,
+        observed: Some(finished.observed),
         signal: signals.number(),
     };
     let code = report::tell(&told, output);

@@ -1,7 +1,6 @@
 //! `dpone runs`, `runs show`, `runs abandon`.
 
 use dpone_engine::codes::Code;
-use dpone_engine::driver::Observed;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::grid::Grid;
 use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result, standing};
@@ -91,7 +90,7 @@ fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
         manifest_file: SOME_MANIFEST,
         journal: &path,
         key: journal.digest_key(),
-        observed: Observed::default(),
+        observed: None,
     };
     let finish = recorded(&folded);
     let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);

@@ -46,7 +46,7 @@ pub struct Observed {
     pub reserved_peak: Amount,
 }
 
-/// Builds an evidence document from the facts. Same facts, same text.
+/// Builds an evidence document from the facts and what was measured. Same facts and measures, same text.
 pub type Render<'a> = &'a dyn Fn(Document, &Run, &[Entry], Observed) -> String;
 
 /// What a runner works under.

@@ -1,7 +1,8 @@
 //! Evidence: what a run proves, as two documents that follow from its log alone.
 //!
 //! The sealed document says what was done and has cleanup `pending`; the cleanup document is bound to the sealed one's
-//! SHA-256. The same log gives the same bytes. Neither holds a source value or a secret: boundaries and profiles appear
+//! SHA-256. The same log gives the same bytes, but for what the runner that
+//! writes the document measured of its budget. Neither holds a source value or a secret: boundaries and profiles appear
 //! as digests under a key that is derived for the run and not published.
 
 mod cleanup;

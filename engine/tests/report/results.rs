@@ -14,7 +14,7 @@ fn result(story: &Story, work: Work<'_>) -> RunResult {
         manifest_file: "my orders.yaml",
         journal: ".dpone/journal.db",
         key: &JOURNAL_KEY,
-        observed: story.observed(),
+        observed: Some(story.observed()),
     };
     run_result(&story.plan, &story.run, &story.entries, work, &extras)
 }
@@ -43,6 +43,18 @@ fn as_json_and_as_a_receipt() {
     let story = resumed();
     let result = result(&story, Work::Finished(&finished(&story)));
     insta::assert_snapshot!("resumed_markdown", receipt(&result, &story.entries, true));
+}
+
+/// What no runner measured is not told as a fact.
+#[test]
+fn what_was_not_measured_is_left_out() {
+    let story = delivered();
+    let finish = finished(&story);
+    let extras = Extras { manifest_file: "m.yaml", journal: "j.db", key: &JOURNAL_KEY, observed: None };
+    let result = run_result(&story.plan, &story.run, &story.entries, Work::Finished(&finish), &extras);
+    assert_eq!((result.budget.reserved_peak, result.budget.reserved_peak_rows), (None, None));
+    let text = receipt(&result, &story.entries, false);
+    assert!(text.contains("budget") && !text.contains("reserved"), "{text}");
 }
 
 /// Who holds the receipt can check it against the evidence.
