@@ -38,7 +38,7 @@ pub(crate) struct Global {
     /// How logs are printed on stderr
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
-    /// Print nothing but results and errors
+    /// Print no progress, no notes and no receipt of a run that went well
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Log more; twice for everything
