@@ -95,7 +95,7 @@ fn once(
     };
     let (run, entries) = job.journal.fold(&job.run).map_err(one)?;
     let epoch = job.journal.raise_epoch(&job.run).map_err(one)?;
-    let log = SqliteLog::start(Journal::open_existing(&path).map_err(one)?, job.run.clone(), epoch, locks)
+    let log = SqliteLog::start(job.journal.reopen().map_err(one)?, job.run.clone(), epoch, locks)
         .map_err(|e| one(Refusal::new(e.code, e.detail)))?;
     let key = *job.journal.digest_key();
     let plan = &job.plan;

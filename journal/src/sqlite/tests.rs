@@ -87,6 +87,24 @@ fn take_overs_meanwhile_are_no_damage() {
     });
 }
 
+/// The check of the pages takes as long as the file is large: a process makes it once.
+#[test]
+fn a_second_connection_checks_no_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path).unwrap();
+    journal.create_run(&planned("a"), 1).unwrap();
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;
+         INSERT INTO events VALUES ('x', 1, 0, 0, 0, 'closed', 1, x'00', x'00', x'00');",
+    )
+    .unwrap();
+    assert_eq!(Journal::open_existing(&path).unwrap_err().code, Code::JournalCorrupt);
+    let again = journal.reopen().unwrap();
+    assert_eq!((again.id(), again.runs().unwrap()), (journal.id(), journal.runs().unwrap()));
+}
+
 #[test]
 fn durability_is_switched_on() {
     let folder = tempfile::tempdir().unwrap();
