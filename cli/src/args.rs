@@ -148,7 +148,7 @@ pub(crate) enum RunsCommand {
         /// The run
         run: String,
     },
-    /// Give a run up before its publication and remove what it owns, or what a failed run has kept
+    /// Give a run up before its publication and remove what it owns or has kept
     Abandon {
         /// The run
         run: String,
