@@ -57,8 +57,8 @@ mod tests {
             (5, Code::ObjectLost, false),
             (13, Code::ObjectLost, false),
         ] {
-            let error = opendal::Error::new(ErrorKind::Unexpected, "read")
-                .set_source(io::Error::from_raw_os_error(os_error));
+            let error =
+                opendal::Error::new(ErrorKind::Unexpected, "read").set_source(io::Error::from_raw_os_error(os_error));
             let why = unreadable("k", &error);
             assert_eq!((why.code, why.transient), (code, transient), "{os_error}");
         }
