@@ -2,28 +2,36 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use dpone_engine::ports::{Clock, Entropy};
 
-/// The system's wall clock, and the async runtime's timer.
+/// When steady time began.
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
+/// The system's wall clock, its steady clock, and the async runtime's timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> u64 {
-        // A clock before 1970 reads as 1970: it only makes waits longer.
+        // A clock before 1970 reads as 1970.
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
     }
 
-    async fn sleep_until(&self, unix_ms: u64) {
-        // The wall clock may be set back meanwhile: look again after every sleep, and never sleep long on one reading.
+    fn steady(&self) -> u64 {
+        let origin = *ORIGIN.get_or_init(Instant::now);
+        u64::try_from(origin.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    async fn sleep_until(&self, steady_ms: u64) {
         loop {
-            let now = self.now();
-            if now >= unix_ms {
+            let now = self.steady();
+            if now >= steady_ms {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis((unix_ms - now).min(60_000))).await;
+            tokio::time::sleep(Duration::from_millis(steady_ms - now)).await;
         }
     }
 }
@@ -54,9 +62,9 @@ mod tests {
 
     #[tokio::test]
     async fn sleeping_ends_at_or_after_the_time() {
-        let until = SystemClock.now() + 20;
+        let until = SystemClock.steady() + 20;
         SystemClock.sleep_until(until).await;
-        assert!(SystemClock.now() >= until);
+        assert!(SystemClock.steady() >= until);
         SystemClock.sleep_until(0).await;
     }
 

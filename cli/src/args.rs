@@ -38,7 +38,7 @@ pub(crate) struct Global {
     /// How logs are printed on stderr
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
-    /// Print nothing but results and errors
+    /// Print no progress, no notes and no receipt of a run that went well
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Log more; twice for everything
@@ -148,7 +148,7 @@ pub(crate) enum RunsCommand {
         /// The run
         run: String,
     },
-    /// Give a run up before its publication and remove what it owns
+    /// Give a run up before its publication and remove what it owns or has kept
     Abandon {
         /// The run
         run: String,

@@ -4,7 +4,7 @@ use dpone_engine::driver::{Entry, Finish, Observed};
 use dpone_engine::plan::Plan;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::receipt::receipt;
-use dpone_engine::report::run_result::{Extras, Work, finish_code, run_result};
+use dpone_engine::report::run_result::{Extras, RunOutcome, Work, finish_code, run_result};
 use dpone_engine::run::Run;
 use dpone_journal::sqlite::Journal;
 use serde_json::json;
@@ -22,7 +22,8 @@ pub(crate) struct Told<'a> {
     pub(crate) entries: &'a [Entry],
     /// `None` if the run was delivered before and nothing was done.
     pub(crate) finish: Option<&'a Finish>,
-    pub(crate) observed: Observed,
+    /// What the driver measured, if one ran.
+    pub(crate) observed: Option<Observed>,
     /// The signal that asked to stop.
     pub(crate) signal: Option<i32>,
 }
@@ -60,33 +61,50 @@ pub(crate) fn nothing_to_do(
     entries: &[Entry],
     output: &Output,
 ) -> u8 {
-    let observed = Observed::default();
-    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed, signal: None }, output)
+    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed: None, signal: None }, output)
 }
 
-/// A run that was refused before it began: the same JSON keys, with what is not known left null.
-pub(crate) fn refused(manifest: Option<&str>, refusals: &[Refusal], output: &Output) -> u8 {
+/// What is known of a run that was refused.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) manifest: Option<String>,
+    pub(crate) journal: Option<String>,
+    pub(crate) target: Option<String>,
+    /// The run, once it is in the journal.
+    pub(crate) run: Option<String>,
+    pub(crate) state: Option<&'static str>,
+    /// Whether the target holds the run's rows; `None` while that is not known.
+    pub(crate) published: Option<bool>,
+}
+
+/// A run that was refused before anything was done: the same JSON keys, with what is not known left null.
+pub(crate) fn refused(known: &Known, refusals: &[Refusal], output: &Output) -> u8 {
     let first = refusals.first();
+    let outcome = match known.published {
+        Some(true) => RunOutcome::Delivered,
+        Some(false) => RunOutcome::Failed,
+        None => RunOutcome::Unknown,
+    };
     if output.format == Format::Json {
         output.json(&json!({
-            "run_id": null,
-            "manifest": manifest,
-            "state": null,
-            "outcome": "failed",
-            "published": false,
+            "run_id": known.run,
+            "manifest": known.manifest,
+            "state": known.state,
+            "outcome": outcome.name(),
+            "published": known.published,
             "code": first.map(|r| r.code),
             "detail": first.map(|r| &r.message),
             "failure_class": first.map(|r| r.code.class()),
             "rows": 0,
             "bytes": 0,
             "ranges": [],
-            "target": null,
+            "target": known.target,
             "consistency": null,
             "concurrency": null,
             "budget": null,
             "quality": null,
             "evidence": null,
-            "journal": null,
+            "journal": known.journal,
             "next": first.map(|r| format!("dpone explain {}", r.code)),
             "errors": refusals.iter().map(|r| json!({
                 "code": r.code, "message": r.message, "place": r.place, "fix": r.fix,

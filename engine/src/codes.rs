@@ -108,6 +108,7 @@ codes! {
     ObjectUploadUnconfirmed = "object_upload_unconfirmed", Upload, "It cannot be shown that an object was written whole.";
     ObjectKeyConflict = "object_key_conflict", Upload, "Another object stands under a key of this run.";
     ObjectLost = "object_lost", Upload, "An object that was written is gone or differs.";
+    ObjectReadFailed = "object_read_failed", Upload, "An object that was written cannot be read now.";
     SpoolDiskFull = "spool_disk_full", Upload, "The disk of the transfer store or the journal's folder is full.";
     // Loading.
     StagingNameConflict = "staging_name_conflict", Load, "A staging name of this run is taken by something else.";

@@ -105,7 +105,7 @@ pub trait ObjectStore {
     /// The object's bytes, checked against `facts`.
     ///
     /// # Errors
-    /// `object_lost` if it is gone or differs; a transient `Why` if it cannot be read now.
+    /// `object_lost` if it is gone or differs; a transient `object_read_failed` if it cannot be read now.
     fn get(&self, key: &str, facts: &ChunkFacts) -> impl Future<Output = Result<Self::Body, Why>>;
 
     /// Removes the object; an object that is not there counts as removed. Earns [`Receipt::Dropped`].
@@ -294,13 +294,16 @@ pub trait RunLog {
     fn append(&self, at: u64, events: &[Event]) -> impl Future<Output = Result<(), AppendError>>;
 }
 
-/// Wall time, for deadlines that must survive a process. Elapsed time is never computed from it.
+/// Wall time for records, and a steady time to wait by: a wall clock that is set must not stretch or cut a wait.
 pub trait Clock {
-    /// Unix milliseconds.
+    /// Unix milliseconds, as the facts of a log are dated. May go back.
     fn now(&self) -> u64;
 
-    /// Returns at or after that time.
-    fn sleep_until(&self, unix_ms: u64) -> impl Future<Output = ()>;
+    /// Milliseconds since a moment of this process. Never goes back.
+    fn steady(&self) -> u64;
+
+    /// Returns at or after that steady time.
+    fn sleep_until(&self, steady_ms: u64) -> impl Future<Output = ()>;
 }
 
 /// Where nonces come from.

@@ -3,6 +3,7 @@
 //! Invariant: nothing here decides anything. What may be appended is said by one pure rule, which every store calls.
 
 mod failure;
+mod folders;
 pub mod lock;
 pub mod log;
 pub mod memory;

@@ -1,6 +1,6 @@
 //! Who is alive on this host: file locks that the kernel releases when their holder ends, however it ends.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
 
 use crate::failure::io_refusal;
+use crate::folders::create_folders;
 
 /// Locks on a manifest and a target; released when dropped, or by the kernel.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub struct Locks {
 /// `run_already_active` if another process holds one of them; a `journal_*` code if they cannot be made.
 pub fn take(journal: &Path, manifest: &str, target: &str) -> Result<Locks, Refusal> {
     let folder = folder(journal);
-    fs::create_dir_all(&folder).map_err(|e| io_refusal(&folder, &e))?;
+    create_folders(&folder).map_err(|e| io_refusal(&folder, &e))?;
     let mut held = Vec::new();
     for (what, name) in [("manifest", manifest), ("target", target)] {
         let file = folder.join(format!("{what}-{}.lock", &blake3::hash(name.as_bytes()).to_hex()[..24]));

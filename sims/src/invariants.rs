@@ -53,7 +53,13 @@ pub fn after_life(world: &World, journal: &MemoryJournal, ended: &Ended, broken:
                 Ok(_) => {}
             }
         }
-        Finish::Suspended | Finish::Lost { .. } => {}
+        Finish::Suspended | Finish::Lost { .. } => {
+            // What it tells its operator is what its log says, not what it was about to write there.
+            if recover(finished.entries.iter().map(|e| &e.event)).as_ref() != Ok(&finished.run) {
+                let found = "a stopped runner's state is not the fold of its log".to_owned();
+                broken.push(Broken::new("fold equals live", found));
+            }
+        }
     }
 }
 

@@ -18,10 +18,14 @@ pub(super) fn cause(error: &opendal::Error) -> String {
     io_error(error).map_or_else(|| error.kind().to_string(), ToString::to_string)
 }
 
-/// An object that cannot be read now.
+/// An object that cannot be read: lost, unless the cause may pass. What may be there still is not read anew from the
+/// source.
 pub(super) fn unreadable(key: &str, error: &opendal::Error) -> Why {
     let detail = format!("object {key} cannot be read: {}", cause(error));
-    Why { code: Code::ObjectLost, detail, transient: class(error) == Failure::Transient }
+    match class(error) {
+        Failure::Transient => Why::transient(Code::ObjectReadFailed, detail),
+        Failure::NoRoom | Failure::Fatal => Why::fatal(Code::ObjectLost, detail),
+    }
 }
 
 fn io_error(error: &opendal::Error) -> Option<&io::Error> {
@@ -33,4 +37,30 @@ fn io_error(error: &opendal::Error) -> Option<&io::Error> {
         source = cause.source();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use dpone_engine::codes::Code;
+    use opendal::ErrorKind;
+
+    use super::unreadable;
+
+    /// Too many open files passes; a disk that cannot read does not.
+    #[test]
+    fn what_may_pass_is_not_lost() {
+        for (os_error, code, transient) in [
+            (24, Code::ObjectReadFailed, true),
+            (23, Code::ObjectReadFailed, true),
+            (5, Code::ObjectLost, false),
+            (13, Code::ObjectLost, false),
+        ] {
+            let error =
+                opendal::Error::new(ErrorKind::Unexpected, "read").set_source(io::Error::from_raw_os_error(os_error));
+            let why = unreadable("k", &error);
+            assert_eq!((why.code, why.transient), (code, transient), "{os_error}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{Answer, one};
 use crate::args::Global;
-use crate::compose::RunPorts;
+use crate::compose::{RunPorts, Sides};
 use crate::exit;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -37,6 +37,8 @@ pub(crate) struct Job<'a> {
     pub(crate) journal: Journal,
     /// Held until the log takes them over.
     pub(crate) locks: Option<Locks>,
+    /// Made before the run was recorded; what follows makes its own.
+    pub(crate) sides: Option<Sides>,
     pub(crate) plan: Plan,
     pub(crate) run: String,
     /// Whether an operator gives the run up.
@@ -52,7 +54,7 @@ pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Ans
     let finished = loop {
         let (run, finished) = once(&runtime, &mut job, &progress, &signals)?;
         // A failed attempt that was not cleaned up is, first; the next attempt then follows under a higher epoch.
-        let cleaned = run.state == State::FailedPrepublication && !run.closed && !job.abandon;
+        let cleaned = run.state == State::FailedPrepublication && !run.closed;
         if !(cleaned && matches!(finished.finish, Finish::Ended(Ending::Failed(_)))) {
             break finished;
         }
@@ -66,7 +68,7 @@ pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Ans
         run: &finished.run,
         entries: &finished.entries,
         finish: Some(&finished.finish),
-        observed: finished.observed,
+        observed: Some(finished.observed),
         signal: signals.number(),
     };
     let code = report::tell(&told, output);
@@ -86,9 +88,14 @@ fn once(
         Some(locks) => locks,
         None => lock::take(&path, &job.plan.manifest.name, &job.plan.target.target).map_err(one)?,
     };
+    // Before the journal is touched: what is refused here leaves the run as it was.
+    let sides = match job.sides.take() {
+        Some(sides) => sides,
+        None => Sides::of(&job.plan)?,
+    };
     let (run, entries) = job.journal.fold(&job.run).map_err(one)?;
     let epoch = job.journal.raise_epoch(&job.run).map_err(one)?;
-    let log = SqliteLog::start(Journal::open_existing(&path).map_err(one)?, job.run.clone(), epoch, locks)
+    let log = SqliteLog::start(job.journal.reopen().map_err(one)?, job.run.clone(), epoch, locks)
         .map_err(|e| one(Refusal::new(e.code, e.detail)))?;
     let key = *job.journal.digest_key();
     let plan = &job.plan;
@@ -98,7 +105,7 @@ fn once(
     let order = order(job, &render);
     let finished = {
         let _in_runtime = runtime.enter();
-        let ports = RunPorts::new(plan, log, progress, signals)?;
+        let ports = RunPorts::new(log, sides, progress, signals);
         runtime.block_on(drive(&ports, run.clone(), entries, epoch, &order))
     };
     Ok((run, finished))

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use dpone_adapters::system::SystemEntropy;
 use dpone_engine::plan::Blocked;
+use dpone_engine::ports::Entropy as _;
 use dpone_engine::report::plan as report;
 use dpone_journal::sqlite::Journal;
 
@@ -18,10 +20,11 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
         Ok(loaded) => loaded,
         Err(refusals) => return Ok(blocked(&Blocked::by(refusals), output)),
     };
-    // Digests are keyed by the journal; before there is one, by zeros, and the first run's differ.
     let journal =
         if loaded.journal.exists() { Some(Journal::open_to_read(&loaded.journal).map_err(|r| vec![r])?) } else { None };
-    let key = journal.as_ref().map_or([0; 32], |j| *j.digest_key());
+    // Digests are keyed by the journal. Before there is one, by a key that no one ever has: with a known one, boundaries
+    // could be guessed from their digests.
+    let key = journal.as_ref().map_or_else(drawn, |j| *j.digest_key());
     match preflight(&loaded, key, |run, identity| published(journal.as_ref(), run, identity)) {
         Ok(plan) => {
             match output.format {
@@ -33,6 +36,15 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
         }
         Err(why) => Ok(blocked(&why, output)),
     }
+}
+
+/// A key for one invocation.
+fn drawn() -> [u8; 32] {
+    let mut key = [0; 32];
+    for part in key.chunks_exact_mut(8) {
+        part.copy_from_slice(&SystemEntropy.nonce().to_le_bytes());
+    }
+    key
 }
 
 fn blocked(why: &Blocked, output: &Output) -> u8 {

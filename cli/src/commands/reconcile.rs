@@ -26,6 +26,7 @@ pub(crate) fn reconcile(global: &Global, run: &str, output: &Output) -> Answer {
         return Err(one(Refusal::new(Code::OptionConflict, text)
             .fix(format!("Nothing is in doubt. Continue the run with `dpone run MANIFEST --resume {}`.", row.run))));
     }
-    let job = Job { manifest: SOME_MANIFEST, journal, locks: Some(locks), plan, run: row.run, abandon: false };
+    let locks = Some(locks);
+    let job = Job { manifest: SOME_MANIFEST, journal, locks, sides: None, plan, run: row.run, abandon: false };
     execute(global, job, output)
 }

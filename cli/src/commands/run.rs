@@ -4,7 +4,8 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::DEFAULT_JOURNAL;
 use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::refusal::Refusal;
-use dpone_engine::run::{Event, State};
+use dpone_engine::report::run_result::published;
+use dpone_engine::run::{Event, Run, State};
 use dpone_journal::lock;
 use dpone_journal::sqlite::{Journal, RunRow};
 use uuid::Uuid;
@@ -12,47 +13,59 @@ use uuid::Uuid;
 use super::execute::{Job, execute};
 use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
-use crate::compose::{Loaded, load, preflight, published, storage};
+use crate::compose::{Loaded, Sides, load, preflight, published, storage};
 use crate::output::Output;
-use crate::report;
+use crate::report::{self, Known};
 
 /// Runs a manifest to the end, or continues a run.
 pub(crate) fn run(global: &Global, args: &RunArgs, output: &Output) -> Answer {
+    // A run that does not exist has published nothing. What one did that is to be resumed, its log must say.
+    let mut known = Known { published: args.resume.is_none().then_some(false), ..Known::default() };
     let loaded = match load(&args.manifest, global.journal.as_deref()) {
         Ok(loaded) => loaded,
-        Err(refusals) => return Ok(report::refused(None, &refusals, output)),
+        Err(refusals) => return Ok(report::refused(&known, &refusals, output)),
     };
-    let name = loaded.manifest.name.clone();
+    known.manifest = Some(loaded.manifest.name.clone());
+    known.journal = Some(loaded.journal.display().to_string());
     let answer = match &args.resume {
-        None => fresh(global, &loaded, args.run_id.clone(), output),
-        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| !r.is_empty()), output),
+        None => fresh(global, &loaded, args.run_id.clone(), &mut known, output),
+        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| !r.is_empty()), &mut known, output),
     };
     match answer {
         Ok(code) => Ok(code),
-        Err(refusals) => Ok(report::refused(Some(&name), &refusals, output)),
+        Err(refusals) => Ok(report::refused(&known, &refusals, output)),
     }
 }
 
-fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, output: &Output) -> Answer {
+fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, known: &mut Known, output: &Output) -> Answer {
     // Before anything is created: what the manifest and both sides say.
     let first = plan(loaded, None)?;
+    known.target = Some(first.target.target.clone());
     let mut journal = Journal::open(&loaded.journal).map_err(one)?;
     let locks = lock::take(&loaded.journal, &first.manifest.name, &first.target.target).map_err(one)?;
     // Again, now that no other runner of this journal can change the target.
     let plan = plan(loaded, Some(&journal))?;
     settled(loaded, &journal, &plan)?;
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
+    let sides = Some(Sides::of(&plan)?);
     let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
     let facts = plan.facts().map_err(one)?;
     journal.create_run(&Event::Planned { run: run.clone(), plan: facts }, now()).map_err(one)?;
-    execute(global, Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run, abandon: false }, output)
+    known.run = Some(run.clone());
+    known.state = Some(State::Planned.name());
+    let job = Job { manifest: &loaded.name, journal, locks: Some(locks), sides, plan, run, abandon: false };
+    execute(global, job, output)
 }
 
-fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) -> Answer {
+fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known, output: &Output) -> Answer {
     let journal = Journal::open_existing(&loaded.journal).map_err(one)?;
     let row = find(&journal, loaded, run).map_err(one)?;
+    known.run = Some(row.run.clone());
+    known.target = Some(row.target.clone());
     let locks = lock::take(&loaded.journal, &row.manifest, &row.target).map_err(one)?;
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
+    known.state = Some(folded.state.name());
+    known.published = published(&folded);
     let planned = planned(&folded.plan.document)?;
     if folded.state == State::CleanupComplete {
         return Ok(report::nothing_to_do(&loaded.name, &journal, &planned, &folded, &entries, output));
@@ -63,32 +76,43 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
             Refusal::new(Code::RunAbandoned, text).fix(format!("Start anew: `dpone run {}`.", loaded.name))
         ));
     }
-    let plan = match folded.state.is_past_publication() || folded.open_publication().is_some() {
+    let past = folded.state.is_past_publication() || folded.open_publication().is_some() || folded.delivered();
+    let plan = match past {
         // Nothing is read any more: what is left is to find out, to write down and to clean up.
         true => planned,
-        false => unchanged(loaded, &journal, planned, &row.run)?,
+        false => unchanged(loaded, &journal, planned, &folded)?,
     };
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
-    execute(
-        global,
-        Job { manifest: &loaded.name, journal, locks: Some(locks), plan, run: row.run, abandon: false },
-        output,
-    )
+    let locks = Some(locks);
+    let job = Job { manifest: &loaded.name, journal, locks, sides: None, plan, run: row.run, abandon: false };
+    execute(global, job, output)
 }
 
-/// The plan of a run, if it is still the plan: what was read once is read the same way again, so both sides must be what
-/// they were.
-fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &str) -> Result<Plan, Vec<Refusal>> {
+/// The plan of a run that has not announced its publication, if it is still the plan: what was read once is read the same
+/// way again, so both sides must be what they were, and the target must hold what the run is to replace or add to.
+fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &Run) -> Result<Plan, Vec<Refusal>> {
     let newer = plan(loaded, Some(journal))?;
+    let id = &run.id;
+    let give_up = format!("give the run up with `dpone runs abandon{} {id}` and start a new one", stated(journal));
     let differences = planned.differences(&newer);
-    if differences.is_empty() {
-        return Ok(planned.resumed_with(&newer));
+    if !differences.is_empty() {
+        let text = format!("run {id} was planned otherwise: {}", differences.join("; "));
+        return Err(one(Refusal::new(Code::ResumePlanMismatch, text)
+            .at(loaded.name.clone())
+            .fix(format!("Undo the change and resume, or {give_up}."))));
     }
-    let text = format!("run {run} was planned otherwise: {}", differences.join("; "));
-    Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(format!(
-        "Undo the change and resume, or give the run up with `dpone runs abandon{} {run}` and start a new one.",
-        stated(journal)
-    ))))
+    if planned.target.base != newer.target.base {
+        let text = format!(
+            "{} is not what it was when run {id} was planned, and the run must not replace it",
+            run.plan.target
+        );
+        let fix = match run.settled() {
+            true => format!("Start a new run: `dpone run {}{}`.", loaded.name, stated(journal)),
+            false => format!("What it has read is of no use any more: {give_up}."),
+        };
+        return Err(one(Refusal::new(Code::PublicationBaseChanged, text).at(loaded.name.clone()).fix(fix)));
+    }
+    Ok(planned.resumed_with(&newer))
 }
 
 /// The option that names the journal, for commands that have no manifest to name it.

@@ -1,14 +1,13 @@
 //! `dpone runs`, `runs show`, `runs abandon`.
 
 use dpone_engine::codes::Code;
-use dpone_engine::driver::Observed;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::grid::Grid;
-use dpone_engine::report::run_result::{Extras, Work, published, recorded, run_result, standing};
+use dpone_engine::report::run_result::{Extras, RunOutcome, Work, published, recorded, run_result, standing};
 use dpone_engine::report::{receipt::receipt, units};
-use dpone_engine::run::Run;
+use dpone_engine::run::{Run, State};
 use dpone_journal::lock;
-use dpone_journal::sqlite::Journal;
+use dpone_journal::sqlite::{Journal, RunRow};
 use serde_json::json;
 
 use super::execute::{Job, execute};
@@ -28,13 +27,41 @@ pub(crate) fn runs(global: &Global, command: Option<&RunsCommand>, output: &Outp
     }
 }
 
-fn list(journal: &Journal, output: &Output) -> Answer {
-    let mut rows = Vec::new();
-    for row in journal.runs().map_err(one)? {
-        // A run whose log is broken is still listed: `journal verify` says what is wrong with it.
-        let folded = journal.fold(&row.run).ok().map(|(run, _)| run);
-        rows.push((row, folded));
+/// What is printed of one run.
+struct Listed {
+    state: State,
+    outcome: RunOutcome,
+    attempt: u32,
+    settled: bool,
+    published: Option<bool>,
+    rows: u64,
+}
+
+impl Listed {
+    fn of(run: &Run) -> Self {
+        Self {
+            state: run.state,
+            outcome: standing(run),
+            attempt: run.attempt,
+            settled: run.settled(),
+            published: published(run),
+            rows: run.rows_read(),
+        }
     }
+}
+
+fn list(journal: &Journal, output: &Output) -> Answer {
+    // One run at a time is folded, and of it only what is printed is kept.
+    let rows: Vec<(RunRow, Option<Listed>)> = journal
+        .runs()
+        .map_err(one)?
+        .into_iter()
+        .map(|row| {
+            // A run whose log is broken is still listed: `journal verify` says what is wrong with it.
+            let listed = journal.fold(&row.run).ok().map(|(run, _)| Listed::of(&run));
+            (row, listed)
+        })
+        .collect();
     match output.format {
         Format::Json => {
             let runs: Vec<_> = rows
@@ -46,11 +73,11 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                         "target": row.target,
                         "planned_at": units::time(row.created),
                         "state": run.as_ref().map(|r| r.state.name()),
-                        "outcome": run.as_ref().map(standing),
+                        "outcome": run.as_ref().map(|r| r.outcome),
                         "attempt": run.as_ref().map(|r| r.attempt),
-                        "settled": run.as_ref().map(Run::settled),
-                        "published": run.as_ref().and_then(published),
-                        "rows": run.as_ref().map(Run::rows_read),
+                        "settled": run.as_ref().map(|r| r.settled),
+                        "published": run.as_ref().and_then(|r| r.published),
+                        "rows": run.as_ref().map(|r| r.rows),
                     })
                 })
                 .collect();
@@ -59,15 +86,15 @@ fn list(journal: &Journal, output: &Output) -> Answer {
         Format::Text | Format::Md => {
             let mut grid = Grid::new(&["run", "manifest", "planned", "outcome", "state", ">attempt", ">rows"]);
             for (row, run) in &rows {
-                let of = |f: fn(&Run) -> String| run.as_ref().map_or_else(|| "damaged".to_owned(), f);
+                let of = |f: fn(&Listed) -> String| run.as_ref().map_or_else(|| "damaged".to_owned(), f);
                 grid.row([
                     row.run.clone(),
                     row.manifest.clone(),
                     to_the_second(row.created),
-                    of(|r| standing(r).name().to_owned()),
+                    of(|r| r.outcome.name().to_owned()),
                     of(|r| r.state.to_string()),
                     of(|r| r.attempt.to_string()),
-                    of(|r| units::count(r.rows_read())),
+                    of(|r| units::count(r.rows)),
                 ]);
             }
             let markdown = output.format == Format::Md;
@@ -87,12 +114,7 @@ fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;
     let path = journal.path().display().to_string();
-    let extras = Extras {
-        manifest_file: SOME_MANIFEST,
-        journal: &path,
-        key: journal.digest_key(),
-        observed: Observed::default(),
-    };
+    let extras = Extras { manifest_file: SOME_MANIFEST, journal: &path, key: journal.digest_key(), observed: None };
     let finish = recorded(&folded);
     let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);
     match output.format {
@@ -107,18 +129,19 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
     let row = journal.run(run).map_err(one)?;
     let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
     let (folded, _) = journal.fold(&row.run).map_err(one)?;
-    if folded.settled() || folded.state.is_past_publication() || folded.open_publication().is_some() {
+    // A failed run that is at rest may have kept objects for its next attempt.
+    let given_up = folded.halted.as_ref().is_some_and(|why| why.code == Code::RunAbandoned);
+    let over = folded.settled() && (folded.delivered() || given_up);
+    if over || folded.state.is_past_publication() || folded.open_publication().is_some() {
         let text = format!("run {} is in {} and can no longer be given up", row.run, folded.state);
-        let fix = match folded.settled() {
+        let fix = match over {
             true => "Nothing needs to be done: the run is settled.".to_owned(),
             false => format!("Its publication was announced: settle it with `dpone reconcile {}`.", row.run),
         };
         return Err(one(Refusal::new(Code::OptionConflict, text).fix(fix)));
     }
     let plan = planned(&folded.plan.document)?;
-    execute(
-        global,
-        Job { manifest: SOME_MANIFEST, journal, locks: Some(locks), plan, run: row.run, abandon: true },
-        output,
-    )
+    let locks = Some(locks);
+    let job = Job { manifest: SOME_MANIFEST, journal, locks, sides: None, plan, run: row.run, abandon: true };
+    execute(global, job, output)
 }

@@ -6,5 +6,5 @@ pub(crate) mod preflight;
 pub(crate) mod storage;
 
 pub(crate) use load::{Loaded, load};
-pub(crate) use ports::RunPorts;
+pub(crate) use ports::{RunPorts, Sides};
 pub(crate) use preflight::{preflight, published};

@@ -18,30 +18,29 @@ use super::preflight::request;
 use crate::progress::Progress;
 use crate::signals::Signals;
 
-/// The ports of one run.
-pub(crate) struct RunPorts<'a> {
-    log: SqliteLog,
+/// What a run reads from and writes to: the ports that can be refused, made before the journal is touched.
+pub(crate) struct Sides {
     source: SqliteSource,
     store: LocalObjects,
     sink: AnySink,
     evidence: EvidenceFiles,
+}
+
+/// The ports of one run.
+pub(crate) struct RunPorts<'a> {
+    log: SqliteLog,
+    sides: Sides,
     clock: SystemClock,
     entropy: SystemEntropy,
     progress: &'a Progress,
     signals: &'a Signals,
 }
 
-impl<'a> RunPorts<'a> {
-    /// The ports that a plan names.
-    pub(crate) fn new(
-        plan: &Plan,
-        log: SqliteLog,
-        progress: &'a Progress,
-        signals: &'a Signals,
-    ) -> Result<Self, Vec<Refusal>> {
+impl Sides {
+    /// The sides that a plan names.
+    pub(crate) fn of(plan: &Plan) -> Result<Self, Vec<Refusal>> {
         let manifest = &plan.manifest;
         let storage = &manifest.runtime.storage;
-        let entropy = SystemEntropy;
         let source = SqlitePlan {
             request: request(manifest).map_err(|r| vec![r])?,
             schema: plan.schema.clone(),
@@ -50,20 +49,22 @@ impl<'a> RunPorts<'a> {
             fidelity: manifest.quality.fidelity,
             target_chunk_bytes: manifest.chunks.target_bytes,
             max_chunk_bytes: manifest.chunks.max_bytes,
-            nonce: entropy.nonce(),
+            nonce: SystemEntropy.nonce(),
         };
         let root = storage.transfer_store.local_root_dir.as_deref().unwrap_or_default();
         Ok(Self {
-            log,
             source: SqliteSource::new(source).map_err(|e| vec![Refusal::new(Code::UnsupportedType, e.to_string())])?,
             store: LocalObjects::open(Path::new(root)).map_err(|r| vec![r])?,
             sink: AnySink::of(plan).map_err(|r| vec![r])?,
             evidence: EvidenceFiles::new(&storage.evidence_dir),
-            clock: SystemClock,
-            entropy,
-            progress,
-            signals,
         })
+    }
+}
+
+impl<'a> RunPorts<'a> {
+    /// All ports of a run.
+    pub(crate) fn new(log: SqliteLog, sides: Sides, progress: &'a Progress, signals: &'a Signals) -> Self {
+        Self { log, sides, clock: SystemClock, entropy: SystemEntropy, progress, signals }
     }
 }
 
@@ -83,16 +84,16 @@ impl Ports for RunPorts<'_> {
         &self.log
     }
     fn source(&self) -> &SqliteSource {
-        &self.source
+        &self.sides.source
     }
     fn store(&self) -> &LocalObjects {
-        &self.store
+        &self.sides.store
     }
     fn sink(&self) -> &AnySink {
-        &self.sink
+        &self.sides.sink
     }
     fn evidence(&self) -> &EvidenceFiles {
-        &self.evidence
+        &self.sides.evidence
     }
     fn clock(&self) -> &SystemClock {
         &self.clock

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use dpone_adapters::durable;
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::Storage;
 use dpone_engine::refusal::Refusal;
@@ -29,7 +30,7 @@ pub(crate) fn prepare(storage: &Storage) -> Result<(), Refusal> {
 
 fn writable(folder: &Path, storage: &Storage) -> std::io::Result<()> {
     if storage.create_dirs {
-        fs::create_dir_all(folder)?;
+        durable::create_dirs(folder)?;
     }
     if storage.require_writable {
         // One name for all runners: what a killed one leaves behind, the next removes.

@@ -18,6 +18,22 @@ fn a_plan_has_no_side_effects() {
     assert_eq!(world.listing(), before);
 }
 
+/// A digest under a key that everybody knows gives its boundary away.
+#[test]
+fn digests_are_keyed_by_the_journal_or_by_nothing_known() {
+    let world = World::new(50);
+    let digests = || {
+        let plan = world.run(&["plan", "m.yaml", "--format", "json"]).with(0, "").json();
+        let ranges = &plan["columnar_fast_path"]["details"]["range_parallelism"]["ranges"];
+        let hash = ranges[0]["upper"]["hash"].as_str().map(str::to_owned);
+        (hash.unwrap(), plan["fingerprint"].as_str().unwrap().to_owned())
+    };
+    let (one, other) = (digests(), digests());
+    assert!(one.0 != other.0 && one.1 != other.1, "{one:?} {other:?}");
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    assert_eq!(digests(), digests());
+}
+
 #[test]
 fn boundaries_are_shown_only_if_asked_for() {
     let world = World::new(50);

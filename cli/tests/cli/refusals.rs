@@ -57,6 +57,22 @@ fn files_that_are_no_manifest() {
     }
 }
 
+/// What cannot be opened is refused before a run is recorded.
+#[test]
+fn a_store_that_cannot_be_opened_leaves_no_run() {
+    let world = World::new(1);
+    let runtime = "quality: {unique: [id]}
+runtime:
+  storage:
+    create_dirs: false
+    require_writable: false
+    transfer_store: {type: local, uri: file:///objects, local_root_dir: m.yaml/objects}";
+    world.manifest(&[("quality: {unique: [id]}", runtime)]);
+    let told = world.run(&["run", "m.yaml", "--format", "json"]).with(2, "error[storage_not_writable]").json();
+    assert!(told["run_id"].is_null() && told["published"] == false, "{told}");
+    assert_eq!(world.run(&["runs", "--format", "json"]).with(0, "").json()["runs"], serde_json::json!([]));
+}
+
 #[test]
 fn runs_and_journals_that_are_not_there() {
     let world = World::new(1);

@@ -92,3 +92,17 @@ fn a_replaced_version_stays_for_its_readers_until_the_next_publication() {
     assert_eq!(versions("three"), [false, true, true]);
     world.run(&["journal", "verify"]).with(0, "");
 }
+
+/// What no attempt can adopt is not kept, and a failed run at rest can be given up.
+#[test]
+fn a_failed_run_keeps_nothing_of_no_use_and_can_be_given_up() {
+    let world = World::new(100);
+    world.manifest(&[("unique: [id]", "unique: [v]")]);
+    world.source().execute("UPDATE t SET v = 'row 1' WHERE id = 2", []).unwrap();
+    world.run(&["run", "m.yaml"]).with(3, "error[quality_unique]");
+    assert!(!world.listing().iter().any(|f| f.ends_with(".parquet")), "{:?}", world.listing());
+    let run = world.newest()["run_id"].as_str().unwrap().to_owned();
+    world.run(&["runs", "abandon", &run]).with(0, "error[run_abandoned]");
+    world.run(&["runs", "abandon", &run]).with(2, "settled");
+    world.run(&["run", "m.yaml", "--resume"]).with(2, "error[run_abandoned]");
+}

@@ -1,5 +1,7 @@
 //! Runs that are stopped, and what may follow on their target.
 
+use std::fs;
+
 use dpone_journal::lock;
 use rustix::process::Signal;
 
@@ -45,8 +47,11 @@ fn a_changed_plan_is_not_resumed_and_can_be_given_up() {
         (&[("[id, k, v]", "[id, k]")], "columns"),
     ] {
         world.manifest(replace);
-        let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[resume_plan_mismatch]");
+        let refused = world.run(&["run", "m.yaml", "--resume", "--format", "json"]);
+        let refused = refused.with(2, "error[resume_plan_mismatch]");
         assert!(refused.err.contains(names), "{refused}");
+        let told = refused.json();
+        assert_eq!((told["run_id"].as_str(), told["published"].as_bool()), (Some(run.as_str()), Some(false)));
     }
     world.manifest(&[]);
     world.source().execute_batch("ALTER TABLE t RENAME COLUMN v TO w; ALTER TABLE t ADD COLUMN v REAL").unwrap();
@@ -59,6 +64,24 @@ fn a_changed_plan_is_not_resumed_and_can_be_given_up() {
     world.run(&["run", "m.yaml", "-q"]).with(0, "");
 }
 
+/// Nothing is read again for a publication that is bound to be refused.
+#[test]
+fn a_run_whose_target_changed_is_not_resumed() {
+    let world = World::new(MANY);
+    world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
+    let run = world.newest()["run_id"].as_str().unwrap().to_owned();
+    let facts = || {
+        let told = world.run(&["journal", "inspect", &run, "--format", "json"]).with(0, "").json();
+        told["facts"].as_u64().unwrap()
+    };
+    let before = facts();
+    fs::remove_file(world.path("dataset/_dpone/claim.json")).unwrap();
+    world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
+    let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[publication_base_changed]");
+    assert!(refused.err.contains(&format!("dpone runs abandon {run}")), "{refused}");
+    assert_eq!(facts(), before, "nothing was done");
+}
+
 #[test]
 fn another_runner_is_left_alone() {
     let world = World::new(10);
@@ -68,7 +91,14 @@ fn another_runner_is_left_alone() {
     let rival = lock::take(&world.path(".dpone/journal.db"), "orders", target).unwrap();
     let told = world.run(&["run", "m.yaml", "--format", "json"]).with(5, "error[run_already_active]").json();
     assert_eq!(told["code"], "run_already_active");
-    world.run(&["run", "m.yaml", "--resume"]).with(5, "error[run_already_active]");
+    assert_eq!((told["published"].as_bool(), told["outcome"].as_str()), (Some(false), Some("failed")));
+    assert!(told["run_id"].is_null() && told["target"] == target, "{told}");
+    // What its runner is about to do with a run that is to be resumed, nobody else knows.
+    let told =
+        world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(5, "error[run_already_active]").json();
+    assert_eq!((told["run_id"].clone(), told["target"].clone()), (row["run_id"].clone(), row["target"].clone()));
+    assert_eq!((told["outcome"].as_str(), &told["journal"]), (Some("unknown"), &".dpone/journal.db".into()));
+    assert!(told["published"].is_null(), "{told}");
     drop(rival);
     world.run(&["run", "m.yaml", "-q"]).with(0, "");
 }
@@ -81,9 +111,9 @@ fn another_journals_claim_is_respected() {
     let told = told.with(5, "error[target_claimed_elsewhere]").json();
     assert_eq!(told["published"], false);
     world.run(&["run", "m.yaml", "--resume", "-q"]).with(0, "");
-    // What that run was planned to replace is not the target any more: it fails, and names a new run.
-    let told = world.run(&["run", "m.yaml", "--journal", "other.db", "--resume", "--format", "json"]);
-    let told = told.with(3, "error[publication_base_changed]").json();
-    assert_eq!(told["next"], "dpone run m.yaml --journal other.db");
+    // What that run was planned to replace is not the target any more: it is refused at once, and names a new run.
+    let refused = world.run(&["run", "m.yaml", "--journal", "other.db", "--resume"]);
+    let refused = refused.with(2, "error[publication_base_changed]");
+    assert!(refused.err.contains("`dpone run m.yaml --journal other.db`"), "{refused}");
     world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
 }

@@ -21,7 +21,9 @@ use crate::ports::{Clock, Control, Entropy, Observer, Ports, RunLog, Sighting, S
 use crate::run::effect::Document;
 use crate::run::policy::Draft;
 use crate::run::run::Scope;
-use crate::run::{Action, Effect, Ending, Event, Illegal, Key, Outcome, Policy, Run, State, decide, ending, names};
+use crate::run::{
+    Action, Effect, Ending, Event, Illegal, Key, Outcome, Policy, Run, State, decide, ending, names, recover,
+};
 use pump::{Pulled, PutDone, ReadTask};
 
 /// One journalled fact with its time, as evidence is built from.
@@ -44,7 +46,7 @@ pub struct Observed {
     pub reserved_peak: Amount,
 }
 
-/// Builds an evidence document from the facts. Same facts, same text.
+/// Builds an evidence document from the facts and what was measured. Same facts and measures, same text.
 pub type Render<'a> = &'a dyn Fn(Document, &Run, &[Entry], Observed) -> String;
 
 /// What a runner works under.
@@ -153,6 +155,8 @@ struct Driver<'a, P: Ports> {
     restart_from: Option<u32>,
     max_attempts: u32,
     source_open: bool,
+    /// Wall and steady time when this runner began.
+    began: (u64, u64),
 }
 
 impl<'a, P: Ports> Driver<'a, P> {
@@ -175,7 +179,13 @@ impl<'a, P: Ports> Driver<'a, P> {
             restart_from,
             max_attempts,
             source_open: false,
+            began: (ports.clock().now(), ports.clock().steady()),
         }
+    }
+
+    /// Unix milliseconds that never go back: what this runner's waits begin and end by.
+    fn time(&self) -> u64 {
+        self.began.0 + (self.ports.clock().steady() - self.began.1)
     }
 
     fn observed(&self) -> Observed {
@@ -184,9 +194,9 @@ impl<'a, P: Ports> Driver<'a, P> {
 
     fn policy(&self) -> Policy {
         Policy {
-            now: self.ports.clock().now(),
+            now: self.time(),
             stopping: self.ports.control().stopping(),
-            restart_from: self.restart_from.filter(|_| !self.order.policy.abandon),
+            restart_from: self.restart_from,
             max_attempts: self.max_attempts,
             ..self.order.policy.clone()
         }
@@ -258,11 +268,22 @@ impl<'a, P: Ports> Driver<'a, P> {
         (key, names::name(&self.run, draft, self.ports.entropy().nonce()))
     }
 
-    /// Applies facts and makes them durable, in that order, before anything is done because of them.
+    /// Applies facts and makes them durable, in that order, before anything is done because of them. Facts that could
+    /// not be made durable are taken back: what the runner says of the run is what its log says.
     async fn append(&mut self, events: Vec<Event>) -> Result<(), Broken> {
         if events.is_empty() {
             return Ok(());
         }
+        let appended = self.apply_and_append(events).await;
+        if appended.is_err()
+            && let Ok(run) = recover(self.entries.iter().map(|e| &e.event))
+        {
+            self.run = run;
+        }
+        appended
+    }
+
+    async fn apply_and_append(&mut self, events: Vec<Event>) -> Result<(), Broken> {
         for event in &events {
             self.run.absorb(event).map_err(Broken::Illegal)?;
         }
@@ -309,7 +330,7 @@ impl<'a, P: Ports> Driver<'a, P> {
     /// journal; the rest is probed by the next runner.
     async fn suspend(&mut self) -> Result<Finish, Broken> {
         self.cancel_reads();
-        let deadline = self.ports.clock().now() + self.order.stop_grace;
+        let deadline = self.ports.clock().steady() + self.order.stop_grace;
         loop {
             let idle = self.reads.values().all(ReadTask::is_quiet) && self.run.open.values().all(|o| o.doubted);
             if self.tasks.is_empty() || (idle && self.reads.is_empty()) {
@@ -341,9 +362,10 @@ impl<'a, P: Ports> Driver<'a, P> {
     fn wait_until(&mut self, time: u64) {
         if self.timers.insert(time) {
             let clock = self.ports.clock();
+            let until = self.began.1 + time.saturating_sub(self.began.0);
             self.tasks.push(
                 async move {
-                    clock.sleep_until(time).await;
+                    clock.sleep_until(until).await;
                     Done::Timer(time)
                 }
                 .boxed_local(),
@@ -354,7 +376,7 @@ impl<'a, P: Ports> Driver<'a, P> {
     /// The delay before the try or probe after `failed` of them, from now.
     fn later(&self, failed: u32) -> u64 {
         let delay = self.order.backoff.saturating_mul(1 << failed.min(20)).min(self.order.max_backoff);
-        self.ports.clock().now() + delay
+        self.time() + delay
     }
 
     /// When an effect that has just failed may be tried again.

@@ -1,7 +1,8 @@
 //! Evidence: what a run proves, as two documents that follow from its log alone.
 //!
 //! The sealed document says what was done and has cleanup `pending`; the cleanup document is bound to the sealed one's
-//! SHA-256. The same log gives the same bytes. Neither holds a source value or a secret: boundaries and profiles appear
+//! SHA-256. The same log gives the same bytes, but for what the runner that
+//! writes the document measured of its budget. Neither holds a source value or a secret: boundaries and profiles appear
 //! as digests under a key that is derived for the run and not published.
 
 mod cleanup;
@@ -40,6 +41,6 @@ pub fn render(
 }
 
 /// The digest key of one run: equal boundaries of different runs have different digests.
-fn run_key(journal_key: &[u8; 32], run: &str) -> [u8; 32] {
+pub(crate) fn run_key(journal_key: &[u8; 32], run: &str) -> [u8; 32] {
     *blake3::keyed_hash(journal_key, format!("evidence of run {run}").as_bytes()).as_bytes()
 }

@@ -59,7 +59,7 @@ text_enum! {
     /// What happens to temporary things of a failed run.
     #[derive(Default)]
     pub FailedPolicy {
-        /// They stay, for resume and for the investigation.
+        /// They stay, if the next attempt can adopt them.
         #[default]
         Keep = "keep",
         /// They are removed.
@@ -87,7 +87,7 @@ text_enum! {
 pub struct ObjectCleanup {
     /// After a delivered run: `on_success` (default) or `retain`.
     pub temp_objects: TempPolicy,
-    /// After a failed run: `keep` (default) or `delete`.
+    /// After a failed run: `keep` (default) those that its next attempt can adopt, or `delete`.
     pub failed_objects: FailedPolicy,
 }
 

@@ -47,7 +47,9 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
     let at_once = [(observed.readers, "reader"), (observed.uploads, "upload"), (observed.loads, "load")];
     fact("at once", &at_once.map(|(n, what)| of(n as usize, what)).join(", "));
     let budget = &result.budget;
-    fact("budget", &format!("{} reserved at most, of {}", bytes(budget.reserved_peak), bytes(budget.configured)));
+    let reserved =
+        budget.reserved_peak.map(|peak| format!("{} reserved at most, of ", bytes(peak))).unwrap_or_default();
+    fact("budget", &format!("{reserved}{}", bytes(budget.configured)));
     fact("quality", &quality(result));
     if let Some(evidence) = &result.evidence {
         for document in [&evidence.sealed, &evidence.cleanup].into_iter().flatten() {

@@ -7,7 +7,7 @@ use crate::codes::{Code, FailureClass};
 use crate::driver::{Entry, Finish, Observed};
 use crate::evidence::log::Log;
 use crate::evidence::ranges::digest;
-use crate::evidence::{QualityView, quality};
+use crate::evidence::{QualityView, quality, run_key};
 use crate::manifest::{Consistency, DEFAULT_JOURNAL};
 use crate::plan::{Concurrency, Plan};
 use crate::run::effect::Document;
@@ -118,12 +118,12 @@ pub struct ConcurrencyResult {
 pub struct BudgetResult {
     /// The byte budget.
     pub configured: u64,
-    /// The most bytes that this runner had reserved at one time.
-    pub reserved_peak: u64,
+    /// The most bytes that this runner had reserved at one time; null if no runner worked on the run just now.
+    pub reserved_peak: Option<u64>,
     /// The row budget.
     pub configured_rows: u64,
-    /// The most rows that this runner had reserved at one time.
-    pub reserved_peak_rows: u64,
+    /// The most rows that this runner had reserved at one time; null if no runner worked on the run just now.
+    pub reserved_peak_rows: Option<u64>,
 }
 
 /// The evidence documents of the present attempt.
@@ -153,8 +153,8 @@ pub struct Extras<'a> {
     pub journal: &'a str,
     /// The journal's digest key.
     pub key: &'a [u8; 32],
-    /// What the driver measured; zero if no driver ran.
-    pub observed: Observed,
+    /// What the driver measured, if one ran: it is not in the journal.
+    pub observed: Option<Observed>,
 }
 
 /// How a runner's work ended, or that there was none.
@@ -169,6 +169,7 @@ pub enum Work<'a> {
 /// The receipt of a run.
 pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, extras: &Extras<'_>) -> RunResult {
     let log = Log::read(entries);
+    let key = run_key(extras.key, &run.id);
     let why = why(work);
     let outcome = outcome(work, run);
     let document = |document| {
@@ -187,7 +188,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
                 bytes: objects.iter().map(|o| o.facts.bytes).sum(),
                 chunks: objects.len(),
                 attempts: log.reads.get(&ordinal).copied().unwrap_or(0),
-                checksum: read.map(|read| digest(extras.key, &read.profile)),
+                checksum: read.map(|read| digest(&key, &read.profile)),
             }
         })
         .collect();
@@ -208,9 +209,9 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         concurrency: ConcurrencyResult { requested: plan.requested, observed: log.observed(plan.concurrency.readers) },
         budget: BudgetResult {
             configured: plan.budget.bytes,
-            reserved_peak: extras.observed.reserved_peak.bytes,
+            reserved_peak: extras.observed.map(|o| o.reserved_peak.bytes),
             configured_rows: plan.budget.rows,
-            reserved_peak_rows: extras.observed.reserved_peak.rows,
+            reserved_peak_rows: extras.observed.map(|o| o.reserved_peak.rows),
         },
         quality: quality(plan, run),
         evidence: (sealed.is_some() || cleanup.is_some()).then_some(EvidenceRefs { sealed, cleanup }),

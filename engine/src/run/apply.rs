@@ -244,6 +244,10 @@ impl Run {
     fn confirm(&mut self, key: Key, receipt: &Receipt) -> Result<(), &'static str> {
         let open = self.open.remove(&key).ok_or("only an open effect is confirmed")?;
         ensure(receipt.kind() == open.effect.kind(), "a receipt is of its effect's kind")?;
+        // What a try before it failed for is over, and is no cause of what fails later.
+        if let Some(tries) = self.tries.get_mut(&Scope::of(&open.effect)) {
+            tries.last = None;
+        }
         match (&open.effect, receipt) {
             (Effect::Claim { epoch }, _) => {
                 if *epoch == self.epoch {
@@ -342,7 +346,9 @@ impl Run {
                     self.disown(staging);
                 }
             }
-            Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost => self.object_lost = true,
+            Effect::Verify | Effect::Load { .. } if why.code == Code::ObjectLost && !why.transient => {
+                self.object_lost = true;
+            }
             Effect::Put { object: name, .. } if why.code == Code::ObjectKeyConflict => self.disown(name),
             _ => {}
         }
@@ -398,8 +404,9 @@ impl Run {
         self.state = State::FailedPrepublication;
         // A document sealed while the outcome was unknown is not the one of a failed attempt.
         self.evidence.clear();
-        // A failed attempt's objects are kept for the next one; a run that was given up has none.
-        if self.plan.objects_after_failure == Retention::Keep && why.code != Code::RunAbandoned {
+        // A failed attempt's objects are kept if the next one can adopt a unit of them; a run that was given up has none.
+        let keep = self.plan.objects_after_failure == Retention::Keep && why.code != Code::RunAbandoned;
+        if keep && !self.adoptable().is_empty() {
             let kept = self.owned.values_mut().filter(|o| o.kind == OwnedKind::Object && o.fate == Fate::Live);
             kept.for_each(|o| o.fate = Fate::Kept);
         }

@@ -6,7 +6,7 @@ use super::event::Event;
 use super::facts::{Key, Why};
 use super::gates;
 use super::policy::{Action, Draft, Ending, Policy};
-use super::run::{Fate, Run, Scope};
+use super::run::{Fate, OpenEffect, Run, Scope};
 use super::state::State;
 use crate::codes::Code;
 use crate::manifest::OnAuthorityLost;
@@ -229,6 +229,15 @@ impl Planner<'_> {
         let Some((key, open)) = self.run.open_publication() else {
             return self.record(Event::Moved { to: State::QualityPassed });
         };
+        self.find_out(key, open);
+        // Nothing more can be found out here: leave the facts to an operator, sealed.
+        if self.actions.is_empty() && self.at_rest_but(key) && !self.run.evidence.contains_key(&Document::Sealed) {
+            self.evidence(Document::Sealed);
+        }
+    }
+
+    /// What may still tell whether the announced publication happened.
+    fn find_out(&mut self, key: Key, open: &OpenEffect) {
         // The claim under the present epoch comes first: it is what makes a fence hold.
         if self.settle_doubts_but(Some(key)) || self.claim() {
             return;
@@ -237,10 +246,6 @@ impl Planner<'_> {
             self.probe(key, open.probes, open.not_before);
         } else {
             self.once(Draft::Fence { publish: key }, EffectKind::Fence);
-        }
-        // Nothing more can be found out here: leave the facts to an operator, sealed.
-        if self.actions.is_empty() && self.idle_but(key) && !self.run.evidence.contains_key(&Document::Sealed) {
-            self.evidence(Document::Sealed);
         }
     }
 
@@ -271,7 +276,8 @@ impl Planner<'_> {
     fn failed(&mut self) {
         if self.run.closed {
             if self.policy.restart_from == Some(self.run.attempt) {
-                let adopted = self.run.adoptable();
+                // A run that is given up makes what it kept its own again, to remove it.
+                let adopted = if self.policy.abandon { Vec::new() } else { self.run.adoptable() };
                 self.record(Event::AttemptStarted { attempt: self.run.attempt + 1, adopted });
             }
             return;
@@ -288,10 +294,13 @@ impl Planner<'_> {
         {
             return;
         }
-        if !self.run.evidence.contains_key(&Document::Sealed) {
-            return self.evidence(Document::Sealed);
+        let sealed = self.run.evidence.contains_key(&Document::Sealed);
+        // What is to be removed may be what leaves no room for the document: it is removed without it, but the attempt
+        // is not closed.
+        if !sealed && self.evidence(Document::Sealed) {
+            return;
         }
-        if self.clean() {
+        if self.clean() && sealed {
             if self.run.evidence.contains_key(&Document::Cleanup) {
                 self.record(Event::Closed);
             } else {
@@ -375,9 +384,11 @@ impl Planner<'_> {
         true
     }
 
-    fn evidence(&mut self, document: Document) {
+    /// Writes a document; false if its tries are used up.
+    fn evidence(&mut self, document: Document) -> bool {
         let scope = Scope { kind: EffectKind::Evidence, unit: None, name: Some(format!("{document:?}")) };
         self.scoped(Draft::Evidence { document }, &scope);
+        self.run.open_in(&scope).is_some() || !matches!(self.go(&scope), Go::Never(_))
     }
 
     /// Removes every owned name that is the run's to remove, then gives the claim back; true when nothing is left.
@@ -461,8 +472,9 @@ impl Planner<'_> {
         }
     }
 
-    fn idle_but(&self, key: Key) -> bool {
-        self.run.open.keys().all(|k| *k == key)
+    /// Whether nothing but that effect is being worked on. What is in doubt may stay so.
+    fn at_rest_but(&self, key: Key) -> bool {
+        self.run.open.iter().all(|(k, open)| *k == key || open.doubted)
     }
 
     fn record(&mut self, event: Event) {

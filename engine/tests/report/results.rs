@@ -2,6 +2,7 @@
 
 use dpone_engine::codes::Code;
 use dpone_engine::driver::Finish;
+use dpone_engine::evidence::sealed;
 use dpone_engine::report::receipt::receipt;
 use dpone_engine::report::run_result::{Extras, RunOutcome, RunResult, Work, exit_code, finish_code, run_result};
 use dpone_engine::run::{Ending, Event, Why, ending};
@@ -13,7 +14,7 @@ fn result(story: &Story, work: Work<'_>) -> RunResult {
         manifest_file: "my orders.yaml",
         journal: ".dpone/journal.db",
         key: &JOURNAL_KEY,
-        observed: story.observed(),
+        observed: Some(story.observed()),
     };
     run_result(&story.plan, &story.run, &story.entries, work, &extras)
 }
@@ -42,6 +43,29 @@ fn as_json_and_as_a_receipt() {
     let story = resumed();
     let result = result(&story, Work::Finished(&finished(&story)));
     insta::assert_snapshot!("resumed_markdown", receipt(&result, &story.entries, true));
+}
+
+/// What no runner measured is not told as a fact.
+#[test]
+fn what_was_not_measured_is_left_out() {
+    let story = delivered();
+    let finish = finished(&story);
+    let extras = Extras { manifest_file: "m.yaml", journal: "j.db", key: &JOURNAL_KEY, observed: None };
+    let result = run_result(&story.plan, &story.run, &story.entries, Work::Finished(&finish), &extras);
+    assert_eq!((result.budget.reserved_peak, result.budget.reserved_peak_rows), (None, None));
+    let text = receipt(&result, &story.entries, false);
+    assert!(text.contains("budget") && !text.contains("reserved"), "{text}");
+}
+
+/// Who holds the receipt can check it against the evidence.
+#[test]
+fn checksums_are_the_ones_of_the_evidence() {
+    let story = delivered();
+    let result = result(&story, Work::Finished(&finished(&story)));
+    let evidence = sealed(&story.plan, &JOURNAL_KEY, &story.run, &story.entries, story.observed());
+    let told: Vec<_> = result.ranges.iter().map(|range| range.checksum.clone()).collect();
+    let proven: Vec<_> = evidence.ranges.iter().map(|range| range.source_profile.clone()).collect();
+    assert!(told == proven && told.iter().all(Option::is_some), "{told:?} {proven:?}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn documents_satisfy_their_schemas() {
                 manifest_file: "orders.yaml",
                 journal: "journal.db",
                 key: &JOURNAL_KEY,
-                observed: s.observed(),
+                observed: Some(s.observed()),
             };
             let finish = recorded(&run);
             let result = run_result(&s.plan, &run, entries, Work::Finished(&finish), &extras);
@@ -178,7 +178,7 @@ fn schemas_refuse_what_is_wrong() {
 fn promised_keys_are_there() {
     let s = delivered();
     let extras =
-        Extras { manifest_file: "orders.yaml", journal: "journal.db", key: &JOURNAL_KEY, observed: s.observed() };
+        Extras { manifest_file: "orders.yaml", journal: "journal.db", key: &JOURNAL_KEY, observed: Some(s.observed()) };
     let result = to_value(run_result(&s.plan, &s.run, &s.entries, Work::NothingToDo, &extras)).unwrap();
     let keys: BTreeSet<&str> = result.as_object().unwrap().keys().map(String::as_str).collect();
     for key in "run_id manifest state outcome published code failure_class rows bytes ranges target consistency \

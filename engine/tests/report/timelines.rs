@@ -2,6 +2,7 @@
 
 use dpone_engine::codes::Code;
 use dpone_engine::report::timeline::{table, text, timeline};
+use dpone_engine::run::Event;
 
 use super::story::{delivered, failed, resumed, unknown};
 
@@ -16,8 +17,7 @@ fn as_an_incident_report() {
 fn at_any_fact() {
     // Between the announcement of the load and the take-over: what a crash leaves.
     let entries = resumed().entries;
-    let at = entries.iter().position(|e| matches!(e.event, dpone_engine::run::Event::TakenOver { epoch: 2 })).unwrap()
-        as u64;
+    let at = entries.iter().position(|e| matches!(e.event, Event::TakenOver { epoch: 2 })).unwrap() as u64;
     let view = timeline(&entries, Some(at), false).unwrap();
     assert_eq!(view.open.len(), 1);
     assert!(view.next.is_empty());
@@ -30,6 +30,19 @@ fn at_any_fact() {
             assert!(serde_json::to_string(&view).is_ok());
         }
     }
+}
+
+/// A failed run at rest is not at its end: `--resume` starts its next attempt.
+#[test]
+fn what_resume_does_with_a_failed_run_at_rest() {
+    let mut story = failed();
+    story.seal();
+    story.clean();
+    story.fact(Event::Closed);
+    let view = timeline(&story.entries, None, false).unwrap();
+    assert!(view.next.is_empty());
+    assert!(view.next_on_resume[0].contains("attempt 2"), "{:?}", view.next_on_resume);
+    assert_eq!(timeline(&delivered().entries, None, false).unwrap().next_on_resume, Vec::<String>::new());
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! The tables are written in one transaction under SQLite's rollback journal. Killed before its commit, a creation
 //! leaves a file without a byte, or one that SQLite rolls back to that; after it, a whole journal.
 
-use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
 use super::open::{Found, Opening};
 use crate::failure::{corrupt, io_refusal};
+use crate::folders::create_folders;
 use crate::network::on_local_disk;
 use crate::schema;
 
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Makes the journal, unless another process has made it by then.
 pub(super) fn create(opening: &Opening<'_>) -> Result<(), Refusal> {
     if let Some(folder) = opening.path.parent().filter(|f| !f.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|e| io_refusal(folder, &e))?;
+        create_folders(folder).map_err(|e| io_refusal(folder, &e))?;
     }
     on_local_disk(opening.path)?;
     let fail = |e: rusqlite::Error| opening.fail(&e);

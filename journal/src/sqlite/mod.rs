@@ -20,7 +20,7 @@ use rusqlite::Connection;
 pub use open::Opening;
 pub use verify::{RunCheck, Verdict};
 
-use crate::failure::refusal;
+use crate::failure::{corrupt, refusal};
 use crate::rule::Stored;
 use read::Reader;
 
@@ -80,6 +80,20 @@ impl Journal {
     /// A `journal_*` code, if not even the list of runs can be read.
     pub fn open_to_verify(path: &Path) -> Result<Self, Refusal> {
         Opening::at(path).to_verify()
+    }
+
+    /// Another connection to the journal, to write. Its pages are not checked again: that takes as long as the file is
+    /// large.
+    ///
+    /// # Errors
+    /// A `journal_*` code; `journal_corrupt` if another journal stands at its path now.
+    pub fn reopen(&self) -> Result<Self, Refusal> {
+        let again = Opening::at(&self.path).again()?;
+        if again.id == self.id {
+            Ok(again)
+        } else {
+            Err(corrupt(&self.path, "it is another journal than a moment ago"))
+        }
     }
 
     /// Where it is.

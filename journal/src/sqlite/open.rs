@@ -75,6 +75,15 @@ impl<'a> Opening<'a> {
         Ok(journal)
     }
 
+    /// To write, as [`existing`](Self::existing) but without the check of the pages, which this process has made.
+    pub(super) fn again(self) -> Result<Journal, Refusal> {
+        self.must_be_there()?;
+        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        self.is_writable(&db)?;
+        self.is_journal(&db)?;
+        self.finish(db)
+    }
+
     /// To read only. Works beside a runner that writes, and leaves nothing behind.
     ///
     /// # Errors

@@ -1,5 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use dpone_engine::codes::Code;
 use dpone_engine::run::Event;
 
@@ -60,6 +63,46 @@ fn a_time_that_the_file_cannot_hold_is_a_failed_write() {
     let error = journal.append("a", 0, &[(u64::MAX, vec![Event::Closed])]).unwrap_err();
     assert_eq!(error.code, Code::JournalWriteFailed, "{error}");
     assert_eq!(journal.stored("a").unwrap().len(), 1);
+}
+
+/// A runner that takes over while the journal is verified does no damage to it.
+#[test]
+fn take_overs_meanwhile_are_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path).unwrap();
+    journal.create_run(&planned("a"), 1).unwrap();
+    let read = Journal::open_to_verify(&path).unwrap();
+    let verified = AtomicBool::new(false);
+    thread::scope(|s| {
+        s.spawn(|| {
+            while !verified.load(Ordering::Relaxed) {
+                let epoch = journal.raise_epoch("a").unwrap();
+                journal.append("a", epoch, &[(2, vec![Event::TakenOver { epoch }])]).unwrap();
+            }
+        });
+        let found: Vec<_> = (0..300).map(|_| read.verify().unwrap()).filter(|verdict| !verdict.whole()).collect();
+        verified.store(true, Ordering::Relaxed);
+        assert_eq!(found, []);
+    });
+}
+
+/// The check of the pages takes as long as the file is large: a process makes it once.
+#[test]
+fn a_second_connection_checks_no_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut journal = Journal::open(&path).unwrap();
+    journal.create_run(&planned("a"), 1).unwrap();
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;
+         INSERT INTO events VALUES ('x', 1, 0, 0, 0, 'closed', 1, x'00', x'00', x'00');",
+    )
+    .unwrap();
+    assert_eq!(Journal::open_existing(&path).unwrap_err().code, Code::JournalCorrupt);
+    let again = journal.reopen().unwrap();
+    assert_eq!((again.id(), again.runs().unwrap()), (journal.id(), journal.runs().unwrap()));
 }
 
 #[test]

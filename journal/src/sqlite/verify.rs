@@ -62,6 +62,8 @@ impl Journal {
     /// # Errors
     /// If not even the list of runs can be read, or another process holds the journal's lock.
     pub fn verify(&self) -> Result<Verdict, Refusal> {
+        // One state from the first page to the last run: a runner that takes over meanwhile is no damage.
+        let _state = self.db.unchecked_transaction().map_err(|e| self.reader().fail(&e))?;
         let mut verdict = Verdict { pages: self.damaged_pages()?, runs: Vec::new() };
         verdict.pages.extend(self.changed_tables()?);
         for row in self.runs()? {

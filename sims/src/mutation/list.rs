@@ -253,11 +253,8 @@ pub const ALL: &[Mutation] = &[
     mutation!(
         "drop-before-evidence",
         "a failed attempt is closed without its evidence",
-        (
-            DECIDE,
-            "        if !self.run.evidence.contains_key(&Document::Sealed) {\n            return self.evidence(Document::Sealed);\n        }\n",
-            ""
-        )
+        (DECIDE, "        if !sealed && self.evidence(Document::Sealed) {\n            return;\n        }\n", ""),
+        (DECIDE, "if self.clean() && sealed {", "if self.clean() {")
     ),
     mutation!(
         "evidence-of-doubt-stays",

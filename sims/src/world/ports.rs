@@ -93,9 +93,12 @@ impl Clock for SimClock {
         self.0.gates.wall()
     }
 
-    async fn sleep_until(&self, unix_ms: u64) {
-        let wait = unix_ms.saturating_sub(self.now());
-        self.0.time.sleep(wait).await;
+    fn steady(&self) -> u64 {
+        self.0.time.now()
+    }
+
+    async fn sleep_until(&self, steady_ms: u64) {
+        self.0.time.sleep_until(steady_ms).await;
     }
 }
 

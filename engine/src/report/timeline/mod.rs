@@ -280,14 +280,17 @@ fn open(run: &Run, entries: &[Entry]) -> Vec<OpenView> {
         .collect()
 }
 
-/// What the next runner would do first. A settled run is not resumed.
+/// What the next runner would do first. A failed run at rest is followed by its next attempt, unless it was given up; a
+/// delivered one is not resumed.
 fn on_resume(run: &Run, policy: &Policy) -> Vec<String> {
-    if run.settled() {
+    let given_up = run.halted.as_ref().is_some_and(|why| why.code == Code::RunAbandoned);
+    if run.settled() && (run.delivered() || given_up) {
         return Vec::new();
     }
+    let policy = Policy { restart_from: run.closed.then_some(run.attempt), ..policy.clone() };
     let mut resumed = run.clone();
     match resumed.absorb(&Event::TakenOver { epoch: run.epoch + 1 }) {
-        Ok(()) => decide(&resumed, policy).iter().map(|a| action(a, &resumed)).collect(),
+        Ok(()) => decide(&resumed, &policy).iter().map(|a| action(a, &resumed)).collect(),
         Err(_) => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::run::effect::EffectKind;
 use crate::run::facts::{Base, LoadIsolation, PublicationKind, Retention, StagingFate, Topology};
 use crate::run::{PlanFacts, Seen, Verdict, reconcile};
 
-fn plan() -> PlanFacts {
+pub(super) fn plan() -> PlanFacts {
     PlanFacts {
         manifest: "m".to_owned(),
         fingerprint: String::new(),
