@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::execute::{Job, execute};
 use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
+use crate::compose::preflight::source;
 use crate::compose::{Loaded, load, preflight, storage};
 use crate::output::Output;
 use crate::report;
@@ -79,11 +80,24 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, output: &Output) 
 /// The plan of a run, if it is still the plan: what was read once is read the same way again, so both sides must be what
 /// they were.
 fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &str) -> Result<Plan, Vec<Refusal>> {
-    let newer = plan(loaded, Some(journal))?;
-    let differences = planned.differences(&newer);
-    if differences.is_empty() {
-        return Ok(planned.resumed_with(&newer));
-    }
+    let differences = match plan(loaded, Some(journal)) {
+        Ok(newer) => {
+            let differences = planned.differences(&newer);
+            if differences.is_empty() {
+                return Ok(planned.resumed_with(&newer));
+            }
+            differences
+        }
+        // What changed may be why there is no plan any more: it is told first.
+        Err(blockers) => {
+            let source = source(loaded);
+            let changes = planned.changes(&loaded.manifest, source.as_ref().map(|s| (&s.schema, s.relation)));
+            if changes.is_empty() {
+                return Err(blockers);
+            }
+            changes
+        }
+    };
     let text = format!("run {run} was planned otherwise: {}", differences.join("; "));
     Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(format!(
         "Undo the change and resume, or give the run up with `dpone runs abandon{} {run}` and start a new one.",

@@ -6,7 +6,8 @@ use dpone_adapters::any::AnyTarget;
 use dpone_adapters::sqlite_source::{self, SqliteRequest};
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Connection, Manifest, RangeMode};
-use dpone_engine::plan::{Blocked, Context, Plan, build};
+
+use dpone_engine::plan::{Blocked, Context, Plan, SourceFacts, build};
 use dpone_engine::refusal::Refusal;
 
 use super::Loaded;
@@ -21,6 +22,11 @@ pub(crate) fn preflight(loaded: &Loaded, key: [u8; 32], owns: impl Fn(&str) -> b
     let base_owner = target.base_run.clone().filter(|run| owns(run));
     let context = Context { journal_key: key, base_owner, notices: loaded.notices.clone() };
     build(manifest, &source, &target, &context)
+}
+
+/// What the source is now, of a manifest that may have no plan.
+pub(crate) fn source(loaded: &Loaded) -> Option<SourceFacts> {
+    request(&loaded.manifest).ok().and_then(|request| sqlite_source::describe(&request).ok())
 }
 
 /// What the source is asked for.
