@@ -41,8 +41,9 @@ impl Signals {
                 if ask.borrow().is_some() {
                     process::exit(128 + number);
                 }
-                announce("stopping in order; the run can be resumed. Once more to stop at once.");
+                // Who hears of it may rely on it.
                 let _ = ask.send(Some(number));
+                announce("stopping in order; the run can be resumed. Once more to stop at once.");
             }
         };
         thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(listen))?;

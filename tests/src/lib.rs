@@ -3,6 +3,12 @@
 #![expect(clippy::expect_used, reason = "a fixture that cannot be made fails its test by panicking")]
 
 pub mod bench;
+pub mod ended;
+pub mod facts;
+pub mod held;
+pub mod killed;
 pub mod killer;
+pub mod mounts;
 pub mod product;
 pub mod route;
+pub mod scratch;

@@ -1,6 +1,5 @@
 //! Small routes that tests run, break and check: a source with NULL keys, and a target that is compared cell by cell.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -39,9 +38,9 @@ pub struct Route {
     pub folder: PathBuf,
     sink: Sink,
     mode: Mode,
+    rows: i64,
+    width: usize,
 }
-
-const ROWS: i64 = 40;
 
 impl Route {
     /// Makes the source and the manifest.
@@ -49,12 +48,23 @@ impl Route {
     /// # Panics
     /// If they cannot be made.
     pub fn new(folder: &Path, sink: Sink, mode: Mode, per_partition: bool) -> Self {
+        Self::of(folder, sink, mode, per_partition, 40, 0)
+    }
+
+    /// The same, with that many rows, each with that many bytes that cannot be compressed much.
+    ///
+    /// # Panics
+    /// If they cannot be made.
+    pub fn of(folder: &Path, sink: Sink, mode: Mode, per_partition: bool, rows: i64, width: usize) -> Self {
+        let route = Self { folder: folder.to_owned(), sink, mode, rows, width };
         let db = Connection::open(folder.join("source.db")).expect("a source");
         db.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, v TEXT); CREATE INDEX t_k ON t (k);")
             .expect("a table");
-        for (id, k, v) in Self::rows() {
-            db.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (id, k, v)).expect("a row");
+        let rows = db.unchecked_transaction().expect("a transaction");
+        for (id, k, v) in route.rows() {
+            rows.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (id, k, v)).expect("a row");
         }
+        rows.commit().expect("the rows");
         let topology = if per_partition { "per_partition" } else { "shared_per_run" };
         let (target, key) = match sink {
             Sink::Parquet => ("type: parquet, uri: dataset", ""),
@@ -91,20 +101,38 @@ runtime:
             loads = if per_partition { 2 } else { 1 },
         );
         fs::write(folder.join("m.yaml"), manifest).expect("a manifest");
-        Self { folder: folder.to_owned(), sink, mode }
+        route
     }
 
     /// The source's rows.
-    pub fn rows() -> Vec<Row> {
-        (1..=ROWS)
-            .map(|id| (id, (id % 4 != 0).then_some(id * 7 % 50), (id % 5 != 0).then(|| format!("row {id}"))))
-            .collect()
+    pub fn rows(&self) -> Vec<Row> {
+        let text = |id: i64| format!("row {id}{}", noise(id, self.width));
+        (1..=self.rows).map(|id| (id, (id % 4 != 0).then_some(id * 7 % 50), (id % 5 != 0).then(|| text(id)))).collect()
+    }
+
+    /// Replaces a text of the manifest.
+    ///
+    /// # Panics
+    /// If the manifest does not have it.
+    pub fn edit(&self, old: &str, new: &str) {
+        let path = self.folder.join("m.yaml");
+        let text = fs::read_to_string(&path).expect("the manifest");
+        assert!(text.contains(old), "the manifest has {old:?}");
+        fs::write(path, text.replace(old, new)).expect("the manifest");
+    }
+
+    /// The source, to change it.
+    ///
+    /// # Panics
+    /// If it cannot be opened.
+    pub fn source(&self) -> Connection {
+        Connection::open(self.folder.join("source.db")).expect("the source")
     }
 
     /// What the target must hold after that many deliveries, sorted.
     pub fn expected(&self, deliveries: usize) -> Vec<Row> {
         let times = if self.mode == Mode::Append { deliveries } else { deliveries.min(1) };
-        let mut rows: Vec<Row> = (0..times).flat_map(|_| Self::rows()).collect();
+        let mut rows: Vec<Row> = (0..times).flat_map(|_| self.rows()).collect();
         rows.sort();
         rows
     }
@@ -220,6 +248,19 @@ runtime:
     }
 }
 
+/// Characters that do not repeat, the same for the same seed.
+fn noise(seed: i64, length: usize) -> String {
+    let mut state = seed.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        // xorshift64: any generator would do.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'!' + (state % 90) as u8)
+    };
+    (0..length).map(|_| next()).collect()
+}
+
 /// Every file below a folder, by its path from there, sorted.
 pub fn files(folder: &Path) -> Vec<String> {
     fn walk(folder: &Path, root: &Path, found: &mut Vec<String>) {
@@ -237,32 +278,4 @@ pub fn files(folder: &Path) -> Vec<String> {
     walk(folder, folder, &mut found);
     found.sort();
     found
-}
-
-/// The last fact of the newest run in a journal, by the words `kind` or `intended kind`, and how many facts there are.
-///
-/// # Panics
-/// If the journal cannot be read.
-pub fn last_fact(journal: &Path) -> Option<(String, u64)> {
-    if !journal.exists() {
-        return None;
-    }
-    let journal = dpone_journal::sqlite::Journal::open_existing(journal).ok()?;
-    let run = journal.runs().ok()?.into_iter().next()?;
-    let entries = journal.entries(&run.run).expect("the journal is whole");
-    let mut effects = BTreeMap::new();
-    for entry in &entries {
-        if let dpone_engine::run::Event::Intended { key, effect } = &entry.event {
-            effects.insert(*key, format!("{:?}", effect.kind()));
-        }
-    }
-    let last = entries.last()?;
-    let name = match &last.event {
-        dpone_engine::run::Event::Intended { key, .. } => format!("intended {}", effects[key]),
-        dpone_engine::run::Event::Confirmed { key, .. } => {
-            format!("confirmed {}", effects.get(key).map_or("?", String::as_str))
-        }
-        other => format!("{:?}", other.kind()).to_lowercase(),
-    };
-    Some((name, entries.len() as u64))
 }

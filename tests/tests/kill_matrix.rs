@@ -1,122 +1,162 @@
-//! SIGKILL at every point of the product's work on files, on every local route: before and after each write, sync, rename,
-//! link and removal, and so on both sides of every journalled step. After each kill the run is resumed and the target must
-//! be exactly right: nothing twice, nothing lost, nothing owned left over.
+//! SIGKILL on both sides of every journalled step, on every local route. After each kill the run is resumed and the target
+//! must be exactly right: nothing twice, nothing lost, nothing owned left over.
 //!
-//! By default a few hundred points per route are run, spread evenly; `DPONE_KILL_ALL=1` runs every one of them. What was
-//! enumerated and what was run is printed and compared.
+//! The steps are enumerated from the journal of a healthy run: every effect that is announced (announced and not begun),
+//! every effect that is confirmed (done and not recorded; recorded and nothing done because of it), and every other fact.
+//! Each distinct one is killed at where it happens first and where it happens last, and a step that no kill met fails the
+//! test. A few points between, spread over all work on files, are killed at as well; with `DPONE_KILL_ALL=1` all of them,
+//! and every time that a step happens. What was enumerated and what was run is printed and compared.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 
-use dpone_tests::killer::Killer;
-use dpone_tests::product::{printed, run};
-use dpone_tests::route::{Mode, Route, Sink, last_fact};
+use dpone_engine::run::effect::EffectKind;
+use dpone_tests::facts::Step;
+use dpone_tests::killed::{Ground, RESUME, RUN};
+use dpone_tests::product::printed;
+use dpone_tests::route::{Mode, Sink};
 
-/// Points that are run by default, of every route.
-const POINTS: usize = 60;
+/// Points between the steps that are run by default, of every route.
+const SPREAD: usize = 20;
 
-/// Every kind of effect that these routes have, on both of its sides.
-const EFFECTS: [&str; 13] = [
-    "Claim", "Open", "Count", "Read", "Put", "Verify", "Stage", "Load", "Check", "Publish", "Evidence", "Drop",
-    "Release",
-];
+/// How often a step is tried that a run did not come to: readers and writers work side by side, so runs differ a little.
+const TRIES: usize = 3;
 
-fn matrix(sink: Sink, mode: Mode, per_partition: bool) {
-    let tools = tempfile::tempdir().unwrap();
-    let killer = Killer::new(tools.path());
-    let arguments = ["run", "m.yaml", "--no-progress", "-q"];
-
-    // The enumeration: a healthy second run, over a target that a first run delivered.
-    let folder = tempfile::tempdir().unwrap();
-    let route = Route::new(folder.path(), sink, mode, per_partition);
-    let first = run(&route.folder, &arguments);
-    assert!(first.status.success(), "{}", printed(&first));
-    let (output, points) = killer.points(&route.folder, &arguments);
-    assert!(output.status.success(), "{}", printed(&output));
-    assert_eq!(route.delivered(), route.expected(2));
-    assert_eq!(route.leftovers(), Vec::<String>::new());
-    let total = points.len();
-    assert!(total > 200, "the killer saw only {total} points");
-
+fn matrix(name: &str, ground: &Ground, arguments: &[&str], absent: &[EffectKind]) {
     let all = std::env::var_os("DPONE_KILL_ALL").is_some();
-    let step = if all { 1 } else { total.div_ceil(POINTS) };
-    // The publication's own points are always among them.
-    let publishing =
-        |at: &usize| points[*at - 1].path.contains("/_dpone/manifest-") || points[*at - 1].path.contains("/.pub_");
-    let chosen: BTreeSet<usize> = (1..=total).step_by(step).chain((1..=total).filter(publishing)).collect();
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    let (mut killed, mut ended) = (0, 0);
-    for &point in &chosen {
-        let folder = tempfile::tempdir().unwrap();
-        let route = Route::new(folder.path(), sink, mode, per_partition);
-        let first = run(&route.folder, &arguments);
-        assert!(first.status.success(), "{}", printed(&first));
-        let output = killer.kill_at(&route.folder, &arguments, point as u64);
-        if output.status.signal() == Some(9) {
-            killed += 1;
-        } else {
-            ended += 1;
-            assert!(output.status.success(), "point {point}: {}", printed(&output));
-        }
-        let (fact, _) = last_fact(&route.folder.join("journal.db")).unwrap();
-        *seen.entry(fact.clone()).or_default() += 1;
-        let during = route.delivered();
-        assert!(
-            during == route.expected(1) || during == route.expected(2),
-            "point {point} ({fact}): readers saw neither the former rows nor the new ones"
-        );
-        // A run that was killed before it was in the journal is simply run again; any other is resumed.
-        let recover: &[&str] =
-            if newest_is_first(&route) { &arguments } else { &["run", "m.yaml", "--no-progress", "--resume"] };
-        let last = run(&route.folder, recover);
-        assert!(last.status.success(), "point {point} ({fact}): {}", printed(&last));
-        assert_eq!(route.delivered(), route.expected(2), "point {point} ({fact})");
-        assert_eq!(route.leftovers(), Vec::<String>::new(), "point {point} ({fact})");
-    }
     let mut out = std::io::stderr().lock();
-    writeln!(out, "{sink:?} {mode:?} per_partition={per_partition}: {total} points enumerated, {} run, {killed} killed, {ended} ended before", chosen.len()).unwrap();
-    for (fact, count) in &seen {
-        writeln!(out, "  {count:>5}  killed with last fact: {fact}").unwrap();
+    let steps = ground.steps(arguments);
+    right(ground, "the healthy run");
+    let mut counts: BTreeMap<Step, usize> = BTreeMap::new();
+    for step in steps {
+        *counts.entry(step).or_default() += 1;
     }
-    let met: BTreeSet<&str> = seen.keys().map(String::as_str).collect();
-    let missed: Vec<String> = EFFECTS
-        .iter()
-        .flat_map(|e| [format!("intended {e}"), format!("confirmed {e}")])
-        .filter(|side| !met.contains(side.as_str()))
-        .collect();
-    writeln!(out, "  effect sides not last in a killed journal: {missed:?}").unwrap();
-    assert!(killed * 10 >= chosen.len() * 8, "most points must be reached: {killed} of {}", chosen.len());
+    for kind in EffectKind::ALL {
+        let sides = [Step::Announced(kind), Step::Done(kind), Step::Recorded(kind)];
+        let there = sides.iter().all(|s| counts.contains_key(s));
+        assert_eq!(there, !absent.contains(&kind), "{name}: {kind:?} in {counts:?}");
+    }
+
+    let mut met: BTreeMap<&Step, usize> = BTreeMap::new();
+    for (step, &times) in &counts {
+        let every: Vec<usize> = if all || times < 2 { (1..=times).collect() } else { vec![1, times] };
+        for nth in every {
+            let killed = (0..TRIES).any(|_| {
+                ground.reset();
+                ground.kill_at(arguments, step, nth).is_ok()
+            });
+            if killed {
+                *met.entry(step).or_default() += 1;
+                recovers(ground, &format!("{name}: {step:?}, time {nth} of {times}"));
+            }
+        }
+    }
+
+    ground.reset();
+    let points = ground.points(arguments);
+    let every = if all { 1 } else { points.len().div_ceil(SPREAD) };
+    let mut between = 0;
+    for point in points.iter().step_by(every) {
+        ground.reset();
+        ground.killer.kill_at(&ground.route.folder, arguments, point.number);
+        recovers(ground, &format!("{name}: {point:?}"));
+        between += 1;
+    }
+
+    let kills: usize = met.values().sum();
+    let total: usize = counts.values().sum();
+    writeln!(
+        out,
+        "{name}: {} distinct steps enumerated ({total} in all), {} run, {kills} kills",
+        counts.len(),
+        met.len()
+    )
+    .unwrap();
+    writeln!(out, "{name}: {} points between enumerated, {between} run", points.len()).unwrap();
+    writeln!(out, "{name}: effects that this run does not have: {absent:?}").unwrap();
+    for (step, times) in &counts {
+        writeln!(out, "  {step:?}: {times} times, killed at {}", met.get(step).unwrap_or(&0)).unwrap();
+    }
+    let missed: Vec<&Step> = counts.keys().filter(|step| !met.contains_key(step)).collect();
+    assert!(missed.is_empty(), "{name}: steps that no kill met: {missed:?}");
 }
 
-/// Whether the kill came before the second run was in the journal.
-fn newest_is_first(route: &Route) -> bool {
-    let journal = dpone_journal::sqlite::Journal::open_existing(&route.folder.join("journal.db")).unwrap();
-    journal.runs().unwrap().len() == 1
+/// After a kill: readers see the former rows or the new ones, and a resume ends with exactly the new ones.
+fn recovers(ground: &Ground, at: &str) {
+    let route = &ground.route;
+    let during = route.delivered();
+    assert!(
+        during == route.expected(1) || during == route.expected(2),
+        "{at}: neither the former rows nor the new ones"
+    );
+    let last = ground.recover();
+    assert!(last.status.success(), "{at}: {}", printed(&last));
+    right(ground, at);
+}
+
+fn right(ground: &Ground, at: &str) {
+    assert_eq!(ground.route.delivered(), ground.route.expected(2), "{at}");
+    assert_eq!(ground.route.leftovers(), Vec::<String>::new(), "{at}");
+}
+
+fn route(sink: Sink, mode: Mode, per_partition: bool) {
+    let name = format!("{sink:?} {mode:?} per_partition={per_partition}");
+    // Only a publication in doubt is fenced: see below.
+    matrix(&name, &Ground::new(sink, mode, per_partition), &RUN, &[EffectKind::Fence]);
+}
+
+/// The same of the run that resumes one which was killed around its publication.
+fn after(sink: Sink, killed: Step, absent: &[EffectKind]) {
+    let ground = Ground::new(sink, Mode::Append, false);
+    ground.kill_at(&RUN, &killed, 1).unwrap();
+    ground.keep();
+    matrix(&format!("{sink:?} resumed after {killed:?}"), &ground, &RESUME, absent);
 }
 
 #[test]
 fn parquet_full_refresh() {
-    matrix(Sink::Parquet, Mode::FullRefresh, false);
+    route(Sink::Parquet, Mode::FullRefresh, false);
 }
 
 #[test]
 fn parquet_append_per_partition() {
-    matrix(Sink::Parquet, Mode::Append, true);
+    route(Sink::Parquet, Mode::Append, true);
 }
 
 #[test]
 fn sqlite_full_refresh_per_partition() {
-    matrix(Sink::Sqlite, Mode::FullRefresh, true);
+    route(Sink::Sqlite, Mode::FullRefresh, true);
 }
 
 #[test]
 fn sqlite_append() {
-    matrix(Sink::Sqlite, Mode::Append, false);
+    route(Sink::Sqlite, Mode::Append, false);
 }
 
 #[test]
 fn sqlite_merge() {
-    matrix(Sink::Sqlite, Mode::Merge, false);
+    route(Sink::Sqlite, Mode::Merge, false);
+}
+
+use EffectKind::{Check, Count, Load, Open, Publish, Put, Read, Stage, Verify};
+
+#[test]
+fn parquet_publication_announced() {
+    after(Sink::Parquet, Step::Announced(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check]);
+}
+
+#[test]
+fn sqlite_publication_announced() {
+    after(Sink::Sqlite, Step::Announced(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check]);
+}
+
+#[test]
+fn parquet_publication_done() {
+    after(Sink::Parquet, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
+}
+
+#[test]
+fn sqlite_publication_done() {
+    after(Sink::Sqlite, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
 }

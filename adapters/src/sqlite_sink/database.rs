@@ -61,6 +61,12 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
     durable::sync_dir(durable::parent(path))
 }
 
+/// Whether a commit that failed is known to have changed nothing: its transaction is still open, or SQLite had no room, which
+/// it finds out while it writes what the commit then makes count.
+pub(super) fn uncommitted(db: &Connection, error: &rusqlite::Error) -> bool {
+    !db.is_autocommit() || error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+}
+
 /// Refuses unless the target's claim is that runner's.
 pub(super) fn held(tx: &Connection, target: &str, claimant: &Claimant) -> Step<()> {
     match standing(tx, target)? {

@@ -9,7 +9,7 @@ use dpone_engine::schema::Schema;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::cell::{stored, unexpected};
-use super::database::{Step, held, open, why};
+use super::database::{Step, held, open, uncommitted, why};
 use super::ddl::{columns, quote, rowid};
 use crate::body::Body;
 use crate::columnar::decode::{File, InMemory, Unreadable};
@@ -73,7 +73,7 @@ impl Loading {
         Ok(())
     }
 
-    /// Writes the load's row and commits. An error of the commit itself is for the caller to call unknown.
+    /// Writes the load's row and commits. An inner error is for the caller to call unknown.
     pub(super) fn finish(self, order: &LoadOrder) -> Step<Result<u64, Why>> {
         let last = self.first + self.rows as i64 - 1;
         let counted: u64 = self
@@ -100,7 +100,10 @@ impl Loading {
                 params![order.load, order.staging, self.first, last, counted],
             )
             .map_err(|e| why(&e))?;
-        Ok(self.db.execute_batch("COMMIT").map(|()| counted).map_err(|e| why(&e)))
+        match self.db.execute_batch("COMMIT") {
+            Err(e) if uncommitted(&self.db, &e) => Err(why(&e)),
+            committed => Ok(committed.map(|()| counted).map_err(|e| why(&e))),
+        }
     }
 }
 

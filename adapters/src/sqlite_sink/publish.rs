@@ -46,8 +46,9 @@ pub(super) fn publish(path: &Path, change: &Change<'_>, order: &PublishOrder) ->
             Ok(()) => Outcome::Done(receipt),
             Err(e) => Outcome::Unknown(Why::transient(Code::PublicationOutcomeUnknown, e.to_string())),
         },
-        // A commit that could not begin because of a reader's lock has changed nothing.
-        Err(e) if why(&e).code == Code::TargetLocked => Outcome::NotDone(why(&e)),
+        // A commit that could not begin because of a reader's lock, or had no room for what it would make count, has
+        // changed nothing.
+        Err(e) if [Code::TargetLocked, Code::TargetDiskFull].contains(&why(&e).code) => Outcome::NotDone(why(&e)),
         Err(e) => Outcome::Unknown(Why::transient(Code::PublicationOutcomeUnknown, why(&e).detail)),
     }
 }

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::execute::{Job, execute};
 use super::{Answer, SOME_MANIFEST, one, planned};
 use crate::args::{Global, RunArgs};
+use crate::compose::preflight::source;
 use crate::compose::{Loaded, Sides, load, preflight, published, storage};
 use crate::output::Output;
 use crate::report::{self, Known};
@@ -91,15 +92,22 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known
 /// The plan of a run that has not announced its publication, if it is still the plan: what was read once is read the same
 /// way again, so both sides must be what they were, and the target must hold what the run is to replace or add to.
 fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &Run) -> Result<Plan, Vec<Refusal>> {
-    let newer = plan(loaded, Some(journal))?;
     let id = &run.id;
     let give_up = format!("give the run up with `dpone runs abandon{} {id}` and start a new one", stated(journal));
+    let mismatch = |differences: Vec<String>| {
+        let text = format!("run {id} was planned otherwise: {}", differences.join("; "));
+        let fix = format!("Undo the change and resume, or {give_up}.");
+        one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(fix))
+    };
+    let newer = plan(loaded, Some(journal)).map_err(|blockers| {
+        // What changed may be why there is no plan any more: it is told first.
+        let source = source(loaded);
+        let changes = planned.changes(&loaded.manifest, source.as_ref().map(|s| (&s.schema, s.relation)));
+        if changes.is_empty() { blockers } else { mismatch(changes) }
+    })?;
     let differences = planned.differences(&newer);
     if !differences.is_empty() {
-        let text = format!("run {id} was planned otherwise: {}", differences.join("; "));
-        return Err(one(Refusal::new(Code::ResumePlanMismatch, text)
-            .at(loaded.name.clone())
-            .fix(format!("Undo the change and resume, or {give_up}."))));
+        return Err(mismatch(differences));
     }
     if planned.target.base != newer.target.base {
         let text = format!(

@@ -6,7 +6,7 @@ use dpone_adapters::any::AnyTarget;
 use dpone_adapters::sqlite_source::{self, SqliteRequest};
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Connection, Manifest, RangeMode};
-use dpone_engine::plan::{Blocked, Context, Plan, build};
+use dpone_engine::plan::{Blocked, Context, Plan, SourceFacts, build};
 use dpone_engine::refusal::Refusal;
 use dpone_journal::sqlite::Journal;
 
@@ -34,6 +34,11 @@ pub(crate) fn preflight(
 pub(crate) fn published(journal: Option<&Journal>, run: &str, identity: &str) -> bool {
     let fold = journal.and_then(|j| j.fold(run).ok());
     fold.and_then(|(run, _)| run.published).is_some_and(|(published, _)| published == identity)
+}
+
+/// What the source is now, of a manifest that may have no plan.
+pub(crate) fn source(loaded: &Loaded) -> Option<SourceFacts> {
+    request(&loaded.manifest).ok().and_then(|request| sqlite_source::describe(&request).ok())
 }
 
 /// What the source is asked for.

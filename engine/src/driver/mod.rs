@@ -206,7 +206,9 @@ impl<'a, P: Ports> Driver<'a, P> {
         self.append(vec![Event::TakenOver { epoch }]).await?;
         loop {
             if self.ports.control().stopping() {
-                return self.suspend().await;
+                // A request that came when everything was done changes nothing.
+                let over = self.run.settled() && self.restart_from != Some(self.run.attempt);
+                return if over { Ok(Finish::Ended(ending(&self.run))) } else { self.suspend().await };
             }
             let begun = self.advance().await?;
             if self.tasks.is_empty() {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Plan;
-use crate::schema::Column;
+use super::{Plan, RelationKind};
+use crate::manifest::Manifest;
+use crate::schema::{Column, Schema};
 
 impl Plan {
     /// What differs from `newer`, a plan made now, so that a run of this plan must not be resumed; empty if nothing.
@@ -11,19 +12,12 @@ impl Plan {
     /// Names settings, columns and types, and never a value. What a running source and this run itself may change
     /// (bounds, the number of rows, the target's content) is not compared: the recorded plan is executed.
     pub fn differences(&self, newer: &Plan) -> Vec<String> {
-        let mut found: Vec<String> = self.manifest.differences(&newer.manifest);
-        for path in &mut found {
-            path.insert_str(0, "manifest: ");
-        }
-        self.columns(newer, &mut found);
+        let mut found = self.changes(&newer.manifest, Some((&newer.schema, newer.relation)));
         if let (Some(old), Some(new)) = (&self.key, &newer.key)
             && self.schema.column(&old.name).is_none()
             && old.name == new.name
         {
             found.extend(column(old, new));
-        }
-        if self.relation != newer.relation {
-            found.push("source: what is read is of another kind".to_owned());
         }
         let (a, b) = (&self.target, &newer.target);
         if a.target != b.target {
@@ -45,23 +39,39 @@ impl Plan {
         found
     }
 
-    fn columns(&self, newer: &Plan, found: &mut Vec<String>) {
+    /// The part of [`differences`](Self::differences) that needs no plan: the manifest and, if it can be described, the
+    /// source. A change there may be why there is no plan any more.
+    pub fn changes(&self, manifest: &Manifest, source: Option<(&Schema, RelationKind)>) -> Vec<String> {
+        let mut found: Vec<String> = self.manifest.differences(manifest);
+        for path in &mut found {
+            path.insert_str(0, "manifest: ");
+        }
+        if let Some((schema, relation)) = source {
+            self.columns(schema, &mut found);
+            if self.relation != relation {
+                found.push("source: what is read is of another kind".to_owned());
+            }
+        }
+        found
+    }
+
+    fn columns(&self, newer: &Schema, found: &mut Vec<String>) {
         let mut said = false;
         let mut say = |text: String| {
             said = true;
             found.push(text);
         };
         for old in &self.schema.columns {
-            match newer.schema.column(&old.name) {
+            match newer.column(&old.name) {
                 None => say(format!("source column \"{}\": was removed", old.name)),
                 Some((_, new)) => column(old, new).into_iter().for_each(&mut say),
             }
         }
-        for new in newer.schema.columns.iter().filter(|c| self.schema.column(&c.name).is_none()) {
+        for new in newer.columns.iter().filter(|c| self.schema.column(&c.name).is_none()) {
             say(format!("source column \"{}\": was added", new.name));
         }
-        let order = |plan: &Plan| plan.schema.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
-        if !said && order(self) != order(newer) {
+        let order = |schema: &Schema| schema.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        if !said && order(&self.schema) != order(newer) {
             found.push("source columns: their order changed".to_owned());
         }
     }

@@ -1,0 +1,10 @@
+//! The real binary on whole routes: stopped, raced, resumed over changes, on full disks, over damaged journals, with the
+//! names and shapes that real tables have.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod full_disk;
+mod journals;
+mod plan_changes;
+mod rivals;
+mod shapes;
+mod signals;
