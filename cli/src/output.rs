@@ -46,11 +46,13 @@ impl Output {
     }
 
     /// Prints how a run failed, and what to run next.
-    pub(crate) fn failure(&self, code: &str, detail: &str, next: Option<&str>) {
+    pub(crate) fn failure(&self, code: &str, detail: &str, fix: Option<&str>, next: Option<&str>) {
         let mut err = io::stderr().lock();
         let _ = writeln!(err, "{}: {detail}", self.paint("1;31", &format!("error[{code}]")));
-        if let Some(next) = next {
-            let _ = writeln!(err, "  {} {next}", self.paint("1;36", "next:"));
+        for (what, text) in [("fix:", fix), ("next:", next)] {
+            if let Some(text) = text {
+                let _ = writeln!(err, "  {} {text}", self.paint("1;36", what));
+            }
         }
         let _ = writeln!(err, "{}", self.dim(&format!("see: dpone explain {code}")));
     }

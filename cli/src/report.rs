@@ -1,11 +1,12 @@
 //! What a run's end looks like: the receipt for people, one JSON object for scripts, an exit code for both.
 
+use dpone_engine::codes::Code;
 use dpone_engine::driver::{Entry, Finish, Observed};
 use dpone_engine::plan::Plan;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::receipt::receipt;
 use dpone_engine::report::run_result::{Extras, RunOutcome, Work, finish_code, run_result};
-use dpone_engine::run::Run;
+use dpone_engine::run::{Ending, Run};
 use dpone_journal::sqlite::Journal;
 use serde_json::json;
 
@@ -26,6 +27,15 @@ pub(crate) struct Told<'a> {
     pub(crate) observed: Option<Observed>,
     /// The signal that asked to stop.
     pub(crate) signal: Option<i32>,
+    /// Whether an operator asked to give the run up.
+    pub(crate) abandon: bool,
+}
+
+impl Told<'_> {
+    fn given_up(&self) -> bool {
+        let ended = matches!(self.finish, Some(Finish::Ended(Ending::Failed(why))) if why.code == Code::RunAbandoned);
+        self.abandon && ended
+    }
 }
 
 /// Prints it, and answers with the exit code.
@@ -41,12 +51,16 @@ pub(crate) fn tell(told: &Told<'_>, output: &Output) -> u8 {
     let result = run_result(told.plan, told.run, told.entries, work, &extras);
     match output.format {
         Format::Json => output.value(&result),
-        Format::Text if output.quiet && result.code.is_none() => {}
+        Format::Text if output.quiet && (result.code.is_none() || told.given_up()) => {}
         Format::Text => output.result(&receipt(&result, told.entries, false)),
         Format::Md => output.result(&receipt(&result, told.entries, true)),
     }
+    if told.given_up() {
+        // What the operator asked for has been done.
+        return exit::DELIVERED;
+    }
     if let (Some(code), Some(detail)) = (&result.code, &result.detail) {
-        output.failure(code, detail, result.next.as_deref());
+        output.failure(code, detail, result.fix.as_deref(), result.next.as_deref());
     }
     let signal = told.signal.and_then(|number| u8::try_from(number).ok());
     told.finish.map_or(exit::DELIVERED, |finish| finish_code(finish, told.run, signal))
@@ -61,7 +75,10 @@ pub(crate) fn nothing_to_do(
     entries: &[Entry],
     output: &Output,
 ) -> u8 {
-    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed: None, signal: None }, output)
+    tell(
+        &Told { manifest, journal, plan, run, entries, finish: None, observed: None, signal: None, abandon: false },
+        output,
+    )
 }
 
 /// What is known of a run that was refused.

@@ -17,7 +17,6 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Answer, one};
 use crate::args::Global;
 use crate::compose::{RunPorts, Sides};
-use crate::exit;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::{self, Told};
@@ -70,10 +69,9 @@ pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Ans
         finish: Some(&finished.finish),
         observed: Some(finished.observed),
         signal: signals.number(),
+        abandon: job.abandon,
     };
-    let code = report::tell(&told, output);
-    let given_up = matches!(&finished.finish, Finish::Ended(Ending::Failed(why)) if why.code == Code::RunAbandoned);
-    Ok(if job.abandon && given_up { exit::DELIVERED } else { code })
+    Ok(report::tell(&told, output))
 }
 
 /// One runner under one epoch. Answers with the run as it was before, too.

@@ -19,7 +19,8 @@ pub(crate) fn preflight(loaded: &Loaded, key: [u8; 32], owns: impl Fn(&str) -> b
     let target = AnyTarget::of(&manifest.sink).map_err(|r| by(vec![r]))?;
     let target = target.describe(&source.schema).map_err(by)?;
     let base_owner = target.base_run.clone().filter(|run| owns(run));
-    let context = Context { journal_key: key, base_owner, notices: loaded.notices.clone() };
+    let (manifest_file, notices) = (Some(loaded.name.clone()), loaded.notices.clone());
+    let context = Context { journal_key: key, base_owner, manifest_file, notices };
     build(manifest, &source, &target, &context)
 }
 

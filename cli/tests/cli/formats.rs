@@ -1,5 +1,7 @@
 //! Options that change how things are printed.
 
+use std::process::Stdio;
+
 use super::world::World;
 
 #[test]
@@ -19,6 +21,18 @@ fn logs_go_to_stderr() {
     assert_eq!(ended.json()["outcome"], "delivered");
     let logs: Vec<serde_json::Value> = ended.err.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert!(logs.iter().any(|l| l["fields"]["state"] == "Published"), "{ended}");
+}
+
+/// A log that nobody reads any more ends no run.
+#[test]
+fn a_closed_stderr_ends_nothing() {
+    let world = World::new(1000);
+    for options in [&["-vv"][..], &["-v"], &[]] {
+        let mut command = world.command(&["run", "m.yaml"]);
+        let mut child = command.args(options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stderr.take());
+        assert!(child.wait_with_output().unwrap().status.success(), "{options:?}");
+    }
 }
 
 #[test]

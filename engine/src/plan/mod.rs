@@ -36,6 +36,8 @@ pub struct Context {
     /// The run of this journal that published the target's present content, if one did. Only then may this run remove
     /// that content once it is superseded.
     pub base_owner: Option<String>,
+    /// The manifest's file, as the operator named it.
+    pub manifest_file: Option<String>,
     /// The manifest's settings without effect.
     pub notices: Vec<Notice>,
 }
@@ -104,6 +106,9 @@ pub struct Plan {
     pub fingerprint: String,
     /// SHA-256, in hex, over the normalized range policy.
     pub policy_fingerprint: String,
+    /// The manifest's file, as the operator named it, for the commands that an operator is told to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_file: Option<String>,
     /// The resolved manifest.
     pub manifest: Manifest,
     /// The columns to deliver, in order.

@@ -86,7 +86,7 @@ impl World {
                 check_grant: 4 << 20,
                 warnings: Vec::new(),
             },
-            context: Context { journal_key: [7; 32], base_owner: None, notices: Vec::new() },
+            context: Context { journal_key: [7; 32], base_owner: None, manifest_file: None, notices: Vec::new() },
         }
     }
 
