@@ -8,7 +8,7 @@ use dpone_engine::report::receipt::receipt;
 use dpone_engine::report::run_result::{Extras, RunOutcome, Work, finish_code, run_result};
 use dpone_engine::run::{Ending, Run};
 use dpone_journal::sqlite::Journal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::exit;
@@ -94,40 +94,46 @@ pub(crate) struct Known {
     pub(crate) published: Option<bool>,
 }
 
-/// A run that was refused before anything was done: the same JSON keys, with what is not known left null.
+/// A run that was refused before anything was done.
 pub(crate) fn refused(known: &Known, refusals: &[Refusal], output: &Output) -> u8 {
+    if output.format == Format::Json {
+        output.json(&refused_json(known, refusals));
+    }
+    output.refusals(refusals);
+    refusals.first().map_or(exit::INTERNAL, |r| exit::of_refusal(r.code))
+}
+
+/// The JSON keys of every run, with what is not known left null.
+pub(crate) fn refused_json(known: &Known, refusals: &[Refusal]) -> Value {
     let first = refusals.first();
     let outcome = match known.published {
         Some(true) => RunOutcome::Delivered,
         Some(false) => RunOutcome::Failed,
         None => RunOutcome::Unknown,
     };
-    if output.format == Format::Json {
-        output.json(&json!({
-            "run_id": known.run,
-            "manifest": known.manifest,
-            "state": known.state,
-            "outcome": outcome.name(),
-            "published": known.published,
-            "code": first.map(|r| r.code),
-            "detail": first.map(|r| &r.message),
-            "failure_class": first.map(|r| r.code.class()),
-            "rows": 0,
-            "bytes": 0,
-            "ranges": [],
-            "target": known.target,
-            "consistency": null,
-            "concurrency": null,
-            "budget": null,
-            "quality": null,
-            "evidence": null,
-            "journal": known.journal,
-            "next": first.map(|r| format!("dpone explain {}", r.code)),
-            "errors": refusals.iter().map(|r| json!({
-                "code": r.code, "message": r.message, "place": r.place, "fix": r.fix,
-            })).collect::<Vec<_>>(),
-        }));
-    }
-    output.refusals(refusals);
-    first.map_or(exit::INTERNAL, |r| exit::of_refusal(r.code))
+    json!({
+        "run_id": known.run,
+        "manifest": known.manifest,
+        "state": known.state,
+        "outcome": outcome.name(),
+        "published": known.published,
+        "code": first.map(|r| r.code),
+        "detail": first.map(|r| &r.message),
+        "fix": first.and_then(|r| r.fix.as_ref()),
+        "failure_class": first.map(|r| r.code.class()),
+        "rows": 0,
+        "bytes": 0,
+        "ranges": [],
+        "target": known.target,
+        "consistency": null,
+        "concurrency": null,
+        "budget": null,
+        "quality": null,
+        "evidence": null,
+        "journal": known.journal,
+        "next": first.map(|r| format!("dpone explain {}", r.code)),
+        "errors": refusals.iter().map(|r| json!({
+            "code": r.code, "message": r.message, "place": r.place, "fix": r.fix,
+        })).collect::<Vec<_>>(),
+    })
 }

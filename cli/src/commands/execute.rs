@@ -47,8 +47,7 @@ pub(crate) struct Job<'a> {
 /// Works on a run until it ends or must stop.
 pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Answer {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| defect("no runtime", &e))?;
-    let progress =
-        Progress::new(global, u32::try_from(job.plan.ranges.len()).unwrap_or(u32::MAX), job.plan.source_rows);
+    let progress = Progress::new(global, &job.plan, output.stderr);
     let signals = Signals::listen(progress.announcer()).map_err(|e| defect("no signals", &e))?;
     let finished = loop {
         let (run, finished) = once(&runtime, &mut job, &progress, &signals)?;

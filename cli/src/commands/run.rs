@@ -16,6 +16,7 @@ use crate::args::{Global, RunArgs};
 use crate::compose::{Loaded, Sides, load, preflight, storage};
 use crate::output::Output;
 use crate::report::{self, Known};
+use crate::stderr::now;
 
 /// Runs a manifest to the end, or continues a run.
 pub(crate) fn run(global: &Global, args: &RunArgs, output: &Output) -> Answer {
@@ -194,10 +195,4 @@ fn plan(loaded: &Loaded, journal: Option<&Journal>) -> Result<Plan, Vec<Refusal>
         let Blocked { blockers, .. } = *blocked;
         blockers
     })
-}
-
-/// Wall time, Unix milliseconds.
-fn now() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }

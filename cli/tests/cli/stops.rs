@@ -23,7 +23,8 @@ fn a_signal_suspends_and_resume_finishes() {
         assert!(refused.err.contains(&format!("dpone run m.yaml --resume {run}")), "{refused}");
         assert!(refused.err.contains(&format!("dpone runs abandon {run}")), "{refused}");
 
-        let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
+        let resumed = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "everything is read again");
+        let told = resumed.json();
         assert_eq!((told["run_id"].as_str(), told["rows"].as_u64()), (Some(run.as_str()), Some(MANY)));
     }
 }
