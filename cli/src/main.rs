@@ -10,7 +10,11 @@ mod panics;
 mod progress;
 mod report;
 mod signals;
+mod stderr;
+mod terminal;
+mod usage;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -18,12 +22,18 @@ use clap::Parser;
 use args::{Cli, Command};
 use commands::Answer;
 use output::Output;
+use stderr::Stderr;
 
 fn main() -> ExitCode {
-    panics::install();
-    let cli = Cli::parse();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let asked = usage::Asked::of(&arguments);
+    panics::install(Stderr::new(asked.log_format));
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage::refuse(&error, &asked),
+    };
     let output = Output::new(&cli.global);
-    logs::start(&cli.global);
+    logs::start(&cli.global, output.color);
     match dispatch(&cli, &output) {
         Ok(code) => exit::code(code),
         Err(refusals) => {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use dpone_engine::refusal::Refusal;
 
 use crate::args::{Color, Format, Global};
+use crate::stderr::Stderr;
 
 /// How this process prints.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +14,10 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     /// Whether progress and notes are left out.
     pub(crate) quiet: bool,
-    color: bool,
+    /// Whether stderr is coloured.
+    pub(crate) color: bool,
+    /// Where everything that is no result goes.
+    pub(crate) stderr: Stderr,
 }
 
 impl Output {
@@ -24,15 +28,12 @@ impl Output {
             Color::Never => false,
             Color::Auto => io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
         };
-        Self { format: global.format, quiet: global.quiet, color }
+        Self { format: global.format, quiet: global.quiet, color, stderr: Stderr::new(global.log_format) }
     }
 
     /// Prints a result. A reader that has gone away ends nothing.
     pub(crate) fn result(&self, text: &str) {
-        let mut out = io::stdout().lock();
-        let newline = if text.ends_with('\n') { "" } else { "\n" };
-        let _ = write!(out, "{text}{newline}");
-        let _ = out.flush();
+        print(text);
     }
 
     /// Prints a JSON value as a result.
@@ -45,25 +46,38 @@ impl Output {
         self.result(&serde_json::to_string_pretty(value).unwrap_or_default());
     }
 
-    /// Prints how a run failed, and what to run next.
-    pub(crate) fn failure(&self, code: &str, detail: &str, next: Option<&str>) {
-        let mut err = io::stderr().lock();
-        let _ = writeln!(err, "{}: {detail}", self.paint("1;31", &format!("error[{code}]")));
-        if let Some(next) = next {
-            let _ = writeln!(err, "  {} {next}", self.paint("1;36", "next:"));
+    /// Prints how a run failed, what mends it, and what to run next.
+    pub(crate) fn failure(&self, code: &str, detail: &str, fix: Option<&str>, next: Option<&str>) {
+        let mut text = format!("{}: {detail}\n", self.paint("1;31", &format!("error[{code}]")));
+        for (what, said) in [("fix:", fix), ("next:", next)] {
+            if let Some(said) = said {
+                text.push_str(&format!("  {} {said}\n", self.paint("1;36", what)));
+            }
         }
-        let _ = writeln!(err, "{}", self.dim(&format!("see: dpone explain {code}")));
+        text.push_str(&self.see(code));
+        let fields = [("message", detail.into()), ("code", code.into()), ("fix", fix.into()), ("next", next.into())];
+        self.stderr.error(&text, &fields);
     }
 
     /// Prints refusals: code, sentence, place, snippet, what to do.
     pub(crate) fn refusals(&self, refusals: &[Refusal]) {
-        let mut err = io::stderr().lock();
-        for refusal in refusals {
-            let _ = write!(err, "{}", self.refusal(refusal));
+        for (i, refusal) in refusals.iter().enumerate() {
+            let mut text = self.refusal(refusal);
+            if i + 1 == refusals.len() {
+                text.push_str(&self.see(refusals[0].code.as_str()));
+            }
+            let fields = [
+                ("message", refusal.message.as_str().into()),
+                ("code", refusal.code.as_str().into()),
+                ("place", refusal.place.as_deref().into()),
+                ("fix", refusal.fix.as_deref().into()),
+            ];
+            self.stderr.error(&text, &fields);
         }
-        if let [first, ..] = refusals {
-            let _ = writeln!(err, "{}", self.dim(&format!("see: dpone explain {}", first.code)));
-        }
+    }
+
+    fn see(&self, code: &str) -> String {
+        self.dim(&format!("see: dpone explain {code}"))
     }
 
     fn refusal(&self, refusal: &Refusal) -> String {
@@ -90,4 +104,12 @@ impl Output {
     fn paint(&self, style: &str, text: &str) -> String {
         if self.color { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
+}
+
+/// Writes a result on stdout. A reader that has gone away ends nothing.
+pub(crate) fn print(text: &str) {
+    let mut out = io::stdout().lock();
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    let _ = write!(out, "{text}{newline}");
+    let _ = out.flush();
 }

@@ -1,13 +1,14 @@
 //! What a run's end looks like: the receipt for people, one JSON object for scripts, an exit code for both.
 
+use dpone_engine::codes::Code;
 use dpone_engine::driver::{Entry, Finish, Observed};
 use dpone_engine::plan::Plan;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::receipt::receipt;
 use dpone_engine::report::run_result::{Extras, RunOutcome, Work, finish_code, run_result};
-use dpone_engine::run::Run;
+use dpone_engine::run::{Ending, Run};
 use dpone_journal::sqlite::Journal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::exit;
@@ -26,6 +27,15 @@ pub(crate) struct Told<'a> {
     pub(crate) observed: Option<Observed>,
     /// The signal that asked to stop.
     pub(crate) signal: Option<i32>,
+    /// Whether an operator asked to give the run up.
+    pub(crate) abandon: bool,
+}
+
+impl Told<'_> {
+    fn given_up(&self) -> bool {
+        let ended = matches!(self.finish, Some(Finish::Ended(Ending::Failed(why))) if why.code == Code::RunAbandoned);
+        self.abandon && ended
+    }
 }
 
 /// Prints it, and answers with the exit code.
@@ -41,12 +51,16 @@ pub(crate) fn tell(told: &Told<'_>, output: &Output) -> u8 {
     let result = run_result(told.plan, told.run, told.entries, work, &extras);
     match output.format {
         Format::Json => output.value(&result),
-        Format::Text if output.quiet && result.code.is_none() => {}
+        Format::Text if output.quiet && (result.code.is_none() || told.given_up()) => {}
         Format::Text => output.result(&receipt(&result, told.entries, false)),
         Format::Md => output.result(&receipt(&result, told.entries, true)),
     }
+    if told.given_up() {
+        // What the operator asked for has been done.
+        return exit::DELIVERED;
+    }
     if let (Some(code), Some(detail)) = (&result.code, &result.detail) {
-        output.failure(code, detail, result.next.as_deref());
+        output.failure(code, detail, result.fix.as_deref(), result.next.as_deref());
     }
     let signal = told.signal.and_then(|number| u8::try_from(number).ok());
     told.finish.map_or(exit::DELIVERED, |finish| finish_code(finish, told.run, signal))
@@ -61,7 +75,10 @@ pub(crate) fn nothing_to_do(
     entries: &[Entry],
     output: &Output,
 ) -> u8 {
-    tell(&Told { manifest, journal, plan, run, entries, finish: None, observed: None, signal: None }, output)
+    tell(
+        &Told { manifest, journal, plan, run, entries, finish: None, observed: None, signal: None, abandon: false },
+        output,
+    )
 }
 
 /// What is known of a run that was refused.
@@ -77,40 +94,46 @@ pub(crate) struct Known {
     pub(crate) published: Option<bool>,
 }
 
-/// A run that was refused before anything was done: the same JSON keys, with what is not known left null.
+/// A run that was refused before anything was done.
 pub(crate) fn refused(known: &Known, refusals: &[Refusal], output: &Output) -> u8 {
+    if output.format == Format::Json {
+        output.json(&refused_json(known, refusals));
+    }
+    output.refusals(refusals);
+    refusals.first().map_or(exit::INTERNAL, |r| exit::of_refusal(r.code))
+}
+
+/// The JSON keys of every run, with what is not known left null.
+pub(crate) fn refused_json(known: &Known, refusals: &[Refusal]) -> Value {
     let first = refusals.first();
     let outcome = match known.published {
         Some(true) => RunOutcome::Delivered,
         Some(false) => RunOutcome::Failed,
         None => RunOutcome::Unknown,
     };
-    if output.format == Format::Json {
-        output.json(&json!({
-            "run_id": known.run,
-            "manifest": known.manifest,
-            "state": known.state,
-            "outcome": outcome.name(),
-            "published": known.published,
-            "code": first.map(|r| r.code),
-            "detail": first.map(|r| &r.message),
-            "failure_class": first.map(|r| r.code.class()),
-            "rows": 0,
-            "bytes": 0,
-            "ranges": [],
-            "target": known.target,
-            "consistency": null,
-            "concurrency": null,
-            "budget": null,
-            "quality": null,
-            "evidence": null,
-            "journal": known.journal,
-            "next": first.map(|r| format!("dpone explain {}", r.code)),
-            "errors": refusals.iter().map(|r| json!({
-                "code": r.code, "message": r.message, "place": r.place, "fix": r.fix,
-            })).collect::<Vec<_>>(),
-        }));
-    }
-    output.refusals(refusals);
-    first.map_or(exit::INTERNAL, |r| exit::of_refusal(r.code))
+    json!({
+        "run_id": known.run,
+        "manifest": known.manifest,
+        "state": known.state,
+        "outcome": outcome.name(),
+        "published": known.published,
+        "code": first.map(|r| r.code),
+        "detail": first.map(|r| &r.message),
+        "fix": first.and_then(|r| r.fix.as_ref()),
+        "failure_class": first.map(|r| r.code.class()),
+        "rows": 0,
+        "bytes": 0,
+        "ranges": [],
+        "target": known.target,
+        "consistency": null,
+        "concurrency": null,
+        "budget": null,
+        "quality": null,
+        "evidence": null,
+        "journal": known.journal,
+        "next": first.map(|r| format!("dpone explain {}", r.code)),
+        "errors": refusals.iter().map(|r| json!({
+            "code": r.code, "message": r.message, "place": r.place, "fix": r.fix,
+        })).collect::<Vec<_>>(),
+    })
 }

@@ -58,6 +58,7 @@ codes! {
     ManifestInvalidValue = "manifest_invalid_value", PreflightBlock, "A manifest value is missing or not allowed.";
     ManifestSecretInline = "manifest_secret_inline", PreflightBlock, "The manifest holds a credential; credentials come by reference only.";
     RouteUnsupported = "route_unsupported", PreflightBlock, "This build does not have that source, store or sink type.";
+    UsageInvalid = "usage_invalid", PreflightBlock, "The command line cannot be understood.";
     OptionConflict = "option_conflict", PreflightBlock, "Two settings contradict each other.";
     ConnectionSettingsInvalid = "connection_settings_invalid", PreflightBlock, "A setting of a connection is missing or not allowed.";
     // Source preflight.

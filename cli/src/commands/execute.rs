@@ -17,7 +17,6 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Answer, one};
 use crate::args::Global;
 use crate::compose::{RunPorts, Sides};
-use crate::exit;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::{self, Told};
@@ -48,8 +47,7 @@ pub(crate) struct Job<'a> {
 /// Works on a run until it ends or must stop.
 pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Answer {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| defect("no runtime", &e))?;
-    let progress =
-        Progress::new(global, u32::try_from(job.plan.ranges.len()).unwrap_or(u32::MAX), job.plan.source_rows);
+    let progress = Progress::new(global, &job.plan, output.stderr);
     let signals = Signals::listen(progress.announcer()).map_err(|e| defect("no signals", &e))?;
     let finished = loop {
         let (run, finished) = once(&runtime, &mut job, &progress, &signals)?;
@@ -70,10 +68,9 @@ pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Ans
         finish: Some(&finished.finish),
         observed: Some(finished.observed),
         signal: signals.number(),
+        abandon: job.abandon,
     };
-    let code = report::tell(&told, output);
-    let given_up = matches!(&finished.finish, Finish::Ended(Ending::Failed(why)) if why.code == Code::RunAbandoned);
-    Ok(if job.abandon && given_up { exit::DELIVERED } else { code })
+    Ok(report::tell(&told, output))
 }
 
 /// One runner under one epoch. Answers with the run as it was before, too.

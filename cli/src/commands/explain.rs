@@ -2,6 +2,7 @@
 
 use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
+use dpone_engine::report::grid::Grid;
 use serde_json::json;
 
 use super::Answer;
@@ -33,7 +34,14 @@ fn list(output: &Output) -> u8 {
                 Code::ALL.iter().map(|c| json!({ "code": c, "class": c.class(), "summary": c.summary() })).collect();
             output.json(&json!({ "codes": codes }));
         }
-        Format::Text | Format::Md => {
+        Format::Md => {
+            let mut grid = Grid::new(&["code", "meaning"]);
+            for code in Code::ALL {
+                grid.row([format!("`{code}`"), code.summary().to_owned()]);
+            }
+            output.result(&grid.markdown());
+        }
+        Format::Text => {
             let width = Code::ALL.iter().map(|c| c.as_str().len()).max().unwrap_or(0);
             let lines: Vec<String> =
                 Code::ALL.iter().map(|c| format!("{:width$}  {}", c.as_str(), c.summary())).collect();
@@ -47,5 +55,5 @@ fn unknown(text: &str) -> Refusal {
     let nearest = Code::ALL.iter().map(|c| c.as_str()).min_by_key(|c| strsim::levenshtein(c, text));
     let fix =
         nearest.map_or_else(String::new, |code| format!("Did you mean {code}? `dpone explain` lists every code."));
-    Refusal::new(Code::OptionConflict, format!("there is no code {text:?}")).fix(fix)
+    Refusal::new(Code::UsageInvalid, format!("there is no code {text:?}")).fix(fix)
 }

@@ -24,8 +24,13 @@ pub(crate) fn journal_path(stated: Option<&Path>) -> PathBuf {
     stated.map_or_else(|| PathBuf::from(DEFAULT_JOURNAL), Path::to_path_buf)
 }
 
-/// What stands for the manifest's file where a command does not know it.
-pub(crate) const SOME_MANIFEST: &str = "MANIFEST";
+/// What stands for the manifest's file of a run whose plan does not name it.
+const SOME_MANIFEST: &str = "MANIFEST";
+
+/// The manifest's file, as it was named when the run was planned.
+fn manifest_file(plan: &Plan) -> &str {
+    plan.manifest_file.as_deref().unwrap_or(SOME_MANIFEST)
+}
 
 /// The plan that a run was begun with.
 fn planned(document: &str) -> Result<Plan, Vec<Refusal>> {

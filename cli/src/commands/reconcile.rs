@@ -2,11 +2,12 @@
 
 use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
+use dpone_engine::report::run_result::quoted;
 use dpone_journal::lock;
 use dpone_journal::sqlite::Journal;
 
 use super::execute::{Job, execute};
-use super::{Answer, SOME_MANIFEST, journal_path, one, planned};
+use super::{Answer, journal_path, manifest_file, one, planned};
 use crate::args::Global;
 use crate::output::Output;
 use crate::report;
@@ -18,15 +19,19 @@ pub(crate) fn reconcile(global: &Global, run: &str, output: &Output) -> Answer {
     let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;
+    let manifest = manifest_file(&plan).to_owned();
     if folded.delivered() && folded.settled() {
-        return Ok(report::nothing_to_do(SOME_MANIFEST, &journal, &plan, &folded, &entries, output));
+        return Ok(report::nothing_to_do(&manifest, &journal, &plan, &folded, &entries, output));
     }
     if folded.open_publication().is_none() && !folded.state.is_past_publication() {
         let text = format!("run {} is in {} and has announced no publication", row.run, folded.state);
-        return Err(one(Refusal::new(Code::OptionConflict, text)
-            .fix(format!("Nothing is in doubt. Continue the run with `dpone run MANIFEST --resume {}`.", row.run))));
+        return Err(one(Refusal::new(Code::OptionConflict, text).fix(format!(
+            "Nothing is in doubt. Continue the run with `dpone run {} --resume {}`.",
+            quoted(&manifest),
+            row.run
+        ))));
     }
     let locks = Some(locks);
-    let job = Job { manifest: SOME_MANIFEST, journal, locks, sides: None, plan, run: row.run, abandon: false };
+    let job = Job { manifest: &manifest, journal, locks, sides: None, plan, run: row.run, abandon: false };
     execute(global, job, output)
 }

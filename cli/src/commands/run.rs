@@ -4,19 +4,20 @@ use dpone_engine::codes::Code;
 use dpone_engine::manifest::DEFAULT_JOURNAL;
 use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::refusal::Refusal;
-use dpone_engine::report::run_result::published;
+use dpone_engine::report::run_result::{published, quoted};
 use dpone_engine::run::{Event, Run, State};
 use dpone_journal::lock;
 use dpone_journal::sqlite::{Journal, RunRow};
 use uuid::Uuid;
 
 use super::execute::{Job, execute};
-use super::{Answer, SOME_MANIFEST, one, planned};
+use super::{Answer, manifest_file, one, planned};
 use crate::args::{Global, RunArgs};
 use crate::compose::preflight::source;
 use crate::compose::{Loaded, Sides, load, preflight, published, storage};
 use crate::output::Output;
 use crate::report::{self, Known};
+use crate::stderr::now;
 
 /// Runs a manifest to the end, or continues a run.
 pub(crate) fn run(global: &Global, args: &RunArgs, output: &Output) -> Answer {
@@ -69,12 +70,19 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known
     known.published = published(&folded);
     let planned = planned(&folded.plan.document)?;
     if folded.state == State::CleanupComplete {
+        let changed = planned.manifest.differences(&loaded.manifest);
+        if !changed.is_empty() {
+            let text =
+                format!("run {} is delivered, and the manifest has changed since: {}", row.run, changed.join("; "));
+            let fix = format!("Start a new run: `{}`.", anew(loaded, &journal));
+            return Err(one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(fix)));
+        }
         return Ok(report::nothing_to_do(&loaded.name, &journal, &planned, &folded, &entries, output));
     }
     if folded.settled() && folded.halted.as_ref().is_some_and(|why| why.code == Code::RunAbandoned) {
         let text = format!("run {} was given up; what it had read is gone", row.run);
         return Err(one(
-            Refusal::new(Code::RunAbandoned, text).fix(format!("Start anew: `dpone run {}`.", loaded.name))
+            Refusal::new(Code::RunAbandoned, text).fix(format!("Start anew: `{}`.", anew(loaded, &journal)))
         ));
     }
     let past = folded.state.is_past_publication() || folded.open_publication().is_some() || folded.delivered();
@@ -93,10 +101,14 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known
 /// way again, so both sides must be what they were, and the target must hold what the run is to replace or add to.
 fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &Run) -> Result<Plan, Vec<Refusal>> {
     let id = &run.id;
-    let give_up = format!("give the run up with `dpone runs abandon{} {id}` and start a new one", stated(journal));
+    // A failed run at rest stands in no new one's way.
+    let otherwise = match run.settled() {
+        true => format!("start a new run: `{}`", anew(loaded, journal)),
+        false => format!("give the run up with `dpone runs abandon{} {id}` and start a new one", stated(journal)),
+    };
     let mismatch = |differences: Vec<String>| {
         let text = format!("run {id} was planned otherwise: {}", differences.join("; "));
-        let fix = format!("Undo the change and resume, or {give_up}.");
+        let fix = format!("Undo the change and resume, or {otherwise}.");
         one(Refusal::new(Code::ResumePlanMismatch, text).at(loaded.name.clone()).fix(fix))
     };
     let newer = plan(loaded, Some(journal)).map_err(|blockers| {
@@ -114,20 +126,26 @@ fn unchanged(loaded: &Loaded, journal: &Journal, planned: Plan, run: &Run) -> Re
             "{} is not what it was when run {id} was planned, and the run must not replace it",
             run.plan.target
         );
-        let fix = match run.settled() {
-            true => format!("Start a new run: `dpone run {}{}`.", loaded.name, stated(journal)),
-            false => format!("What it has read is of no use any more: {give_up}."),
-        };
+        let fix = format!("What it has read is of no use any more: {otherwise}.");
         return Err(one(Refusal::new(Code::PublicationBaseChanged, text).at(loaded.name.clone()).fix(fix)));
     }
     Ok(planned.resumed_with(&newer))
+}
+
+/// The command that starts a new run of this manifest in that journal.
+fn anew(loaded: &Loaded, journal: &Journal) -> String {
+    let stated = match journal.path().as_os_str() == loaded.manifest.runtime.journal.as_str() {
+        true => String::new(),
+        false => format!(" --journal {}", quoted(&journal.path().display().to_string())),
+    };
+    format!("dpone run {}{stated}", quoted(&loaded.name))
 }
 
 /// The option that names the journal, for commands that have no manifest to name it.
 fn stated(journal: &Journal) -> String {
     match journal.path().as_os_str() == DEFAULT_JOURNAL {
         true => String::new(),
-        false => format!(" --journal {}", journal.path().display()),
+        false => format!(" --journal {}", quoted(&journal.path().display().to_string())),
     }
 }
 
@@ -140,7 +158,9 @@ fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Re
     let unsettled = journal.unsettled_on(&plan.target.target).map_err(one)?;
     let Some(other) = unsettled.first() else { return Ok(()) };
     let (run, _) = journal.fold(&other.run).map_err(one)?;
-    let manifest = if other.manifest == plan.manifest.name { loaded.name.as_str() } else { SOME_MANIFEST };
+    let others = planned(&run.plan.document)?;
+    let manifest = if other.manifest == plan.manifest.name { loaded.name.as_str() } else { manifest_file(&others) };
+    let manifest = quoted(manifest);
     let stated = stated(journal);
     let otherwise = match run.open_publication().is_some() || run.state.is_past_publication() {
         true => format!("settle it with `dpone reconcile{stated} {}`", other.run),
@@ -148,8 +168,10 @@ fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Re
     };
     let text =
         format!("run {} of {} on {} is not settled: it is in {}", other.run, other.manifest, other.target, run.state);
-    Err(one(Refusal::new(Code::RunUnsettled, text)
-        .fix(format!("Continue it with `dpone run {manifest}{stated} --resume {}`, or {otherwise}.", other.run))))
+    Err(one(Refusal::new(Code::RunUnsettled, text).fix(format!(
+        "Continue it with `dpone run {manifest}{stated} --resume {}`, or {otherwise}.",
+        quoted(&other.run)
+    ))))
 }
 
 fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
@@ -180,10 +202,4 @@ fn plan(loaded: &Loaded, journal: Option<&Journal>) -> Result<Plan, Vec<Refusal>
         let Blocked { blockers, .. } = *blocked;
         blockers
     })
-}
-
-/// Wall time, Unix milliseconds.
-fn now() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }

@@ -11,7 +11,7 @@ use dpone_journal::sqlite::{Journal, RunRow};
 use serde_json::json;
 
 use super::execute::{Job, execute};
-use super::{Answer, SOME_MANIFEST, journal_path, one, planned};
+use super::{Answer, journal_path, manifest_file, one, planned};
 use crate::args::{Format, Global, RunsCommand};
 use crate::exit;
 use crate::output::Output;
@@ -114,7 +114,8 @@ fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;
     let path = journal.path().display().to_string();
-    let extras = Extras { manifest_file: SOME_MANIFEST, journal: &path, key: journal.digest_key(), observed: None };
+    let extras =
+        Extras { manifest_file: manifest_file(&plan), journal: &path, key: journal.digest_key(), observed: None };
     let finish = recorded(&folded);
     let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);
     match output.format {
@@ -141,7 +142,7 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
         return Err(one(Refusal::new(Code::OptionConflict, text).fix(fix)));
     }
     let plan = planned(&folded.plan.document)?;
-    let locks = Some(locks);
-    let job = Job { manifest: SOME_MANIFEST, journal, locks, sides: None, plan, run: row.run, abandon: true };
+    let (manifest, locks) = (manifest_file(&plan).to_owned(), Some(locks));
+    let job = Job { manifest: &manifest, journal, locks, sides: None, plan, run: row.run, abandon: true };
     execute(global, job, output)
 }

@@ -25,7 +25,8 @@ pub(crate) fn preflight(
     let target = target.describe(&source.schema).map_err(by)?;
     let base_owner = target.base_run.clone().filter(|run| owns(run, &target.base));
     let owns_former = target.former.as_ref().is_some_and(|former| owns(&former.run, &former.identity));
-    let context = Context { journal_key: key, base_owner, owns_former, notices: loaded.notices.clone() };
+    let (manifest_file, notices) = (Some(loaded.name.clone()), loaded.notices.clone());
+    let context = Context { journal_key: key, base_owner, owns_former, manifest_file, notices };
     build(manifest, &source, &target, &context)
 }
 

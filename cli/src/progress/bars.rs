@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dpone_engine::report::units::{bytes, count};
+use dpone_engine::report::units::{bytes, count, duration};
 use dpone_engine::run::{Effect, Event, Key, Receipt, UnitId};
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use super::stage::Stage;
+use crate::terminal::columns;
 
 /// More ranges than this are read at once without a bar of their own.
 const MOST_BARS: usize = 16;
@@ -27,21 +28,21 @@ pub(crate) struct Bars {
 }
 
 impl Bars {
-    pub(super) fn new(units: u32, rows: Option<u64>) -> Self {
+    pub(super) fn new(stage: Stage, rows: Option<u64>) -> Self {
         let all = MultiProgress::new();
         let total = all.add(ProgressBar::no_length());
         total.set_style(total_style(rows.is_some()));
         if let Some(rows) = rows {
             total.set_length(rows);
         }
-        let work = all.add(ProgressBar::new_spinner().with_style(style("{spinner} {msg}")));
+        let work = all.add(ProgressBar::new_spinner().with_style(style("{spinner} {wide_msg}")));
         work.set_message("opening the source");
         work.enable_steady_tick(TICK);
         Self {
             all,
             total,
             work,
-            stage: RefCell::new(Stage::new(units)),
+            stage: RefCell::new(stage),
             readers: RefCell::default(),
             rows: RefCell::default(),
             begun: Cell::new(false),
@@ -118,8 +119,10 @@ impl Bars {
 }
 
 fn total_style(bounded: bool) -> ProgressStyle {
-    let template = if bounded { "  {bar:30} {rows} of {all} rows  {rate}  eta {eta}" } else { "  {rows} rows  {rate}" };
-    style(template)
+    // The widest line of numbers takes about sixty columns.
+    let width = columns(std::io::stderr()).unwrap_or(80).saturating_sub(62).clamp(8, 30);
+    let bounded_line = format!("  {{bar:{width}}} {{rows}} of {{all}} rows{{rate}}{{eta}}");
+    style(if bounded { &bounded_line } else { "  {rows} rows{rate}" })
         .progress_chars("━╸─")
         .with_key("rows", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
             let _ = w.write_str(&count(s.pos()));
@@ -128,7 +131,16 @@ fn total_style(bounded: bool) -> ProgressStyle {
             let _ = w.write_str(&count(s.len().unwrap_or(s.pos())));
         })
         .with_key("rate", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
-            let _ = write!(w, "{} rows/s", count(s.per_sec() as u64));
+            // Before the first rows there is no rate, and no end in sight.
+            if s.pos() > 0 {
+                let _ = write!(w, "  {} rows/s", count(s.per_sec() as u64));
+            }
+        })
+        .with_key("eta", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
+            if s.pos() > 0 && s.len().is_some_and(|all| all > s.pos()) {
+                let seconds = s.eta().as_secs();
+                let _ = write!(w, "  eta {}", duration(seconds.saturating_mul(1000)));
+            }
         })
 }
 

@@ -2,13 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use dpone_engine::report::units::{count, duration};
 use dpone_engine::run::{Event, Receipt, UnitId};
 
+use super::pulse::Pulse;
 use super::stage::{Stage, rows};
+use crate::stderr::Stderr;
 
 /// The least time between two lines about rows.
 const EVERY: Duration = Duration::from_secs(5);
@@ -20,24 +21,35 @@ pub(crate) struct Lines {
     all: Cell<Option<u64>>,
     last: Cell<Instant>,
     start: Instant,
+    stderr: Stderr,
+    pulse: Pulse,
 }
 
 impl Lines {
-    pub(super) fn new(units: u32, all: Option<u64>) -> Self {
+    pub(super) fn new(stage: Stage, all: Option<u64>, stderr: Stderr) -> Self {
         let now = Instant::now();
+        let pulse = Pulse::start(stage.step(), now, move |text, at| line(stderr, text, at));
         Self {
-            stage: RefCell::new(Stage::new(units)),
+            stage: RefCell::new(stage),
             rows: RefCell::default(),
             all: Cell::new(all),
             last: Cell::new(now),
             start: now,
+            stderr,
+            pulse,
         }
+    }
+
+    pub(super) fn stderr(&self) -> Stderr {
+        self.stderr
     }
 
     pub(super) fn fact(&self, event: &Event) {
         let mut stage = self.stage.borrow_mut();
         if let Some(text) = stage.fact(event) {
-            self.say(&text);
+            let begun = matches!(event, Event::Moved { .. } | Event::AttemptStarted { .. });
+            self.pulse.said(begun.then(|| stage.step()));
+            line(self.stderr, &text, self.start.elapsed());
         }
         if let Some(text) = stage.loads(event).filter(|_| self.due()) {
             self.say(&text);
@@ -72,6 +84,12 @@ impl Lines {
     }
 
     fn say(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "[{:>7.2}s] {text}", self.start.elapsed().as_secs_f64());
+        self.pulse.said(None);
+        line(self.stderr, text, self.start.elapsed());
     }
+}
+
+fn line(stderr: Stderr, text: &str, elapsed: Duration) {
+    let seconds = elapsed.as_secs_f64();
+    stderr.info(&format!("[{seconds:>7.2}s] {text}"), &[("message", text.into()), ("elapsed_s", seconds.into())]);
 }

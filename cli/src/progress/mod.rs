@@ -2,16 +2,20 @@
 
 mod bars;
 mod lines;
+mod pulse;
 mod stage;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
+use dpone_engine::plan::Plan;
 use dpone_engine::ports::Observer;
 use dpone_engine::run::{Event, UnitId};
 
-use crate::args::Global;
+use crate::args::{Global, LogFormat};
+use crate::stderr::Stderr;
 use bars::Bars;
 use lines::Lines;
+use stage::Stage;
 
 /// The watcher of one run.
 pub(crate) enum Progress {
@@ -24,14 +28,15 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// What suits the options and the output: `units` ranges of about `rows` rows together, if that is known.
-    pub(crate) fn new(global: &Global, units: u32, rows: Option<u64>) -> Self {
+    /// What suits the options and the output.
+    pub(crate) fn new(global: &Global, plan: &Plan, stderr: Stderr) -> Self {
+        let (stage, rows) = (Stage::of(plan), plan.source_rows);
         // Log lines and bars would write over each other.
-        let bars = std::io::stderr().is_terminal() && global.verbose == 0;
+        let bars = std::io::stderr().is_terminal() && global.verbose == 0 && global.log_format == LogFormat::Text;
         match (global.no_progress || global.quiet, bars) {
             (true, _) => Self::Silent,
-            (false, true) => Self::Bars(Bars::new(units, rows)),
-            (false, false) => Self::Lines(Lines::new(units, rows)),
+            (false, true) => Self::Bars(Bars::new(stage, rows)),
+            (false, false) => Self::Lines(Lines::new(stage, rows, stderr)),
         }
     }
 
@@ -45,9 +50,10 @@ impl Progress {
                     let _ = above.println(text);
                 })
             }
-            Self::Lines(_) => Box::new(|text| {
-                let _ = writeln!(std::io::stderr().lock(), "{text}");
-            }),
+            Self::Lines(lines) => {
+                let stderr = lines.stderr();
+                Box::new(move |text| stderr.info(text, &[("message", text.into())]))
+            }
         }
     }
 

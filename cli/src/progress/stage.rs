@@ -1,10 +1,18 @@
 //! What a runner is at, in words.
 
-use dpone_engine::report::units::count;
+use std::collections::BTreeMap;
+
+use dpone_engine::codes::Code;
+use dpone_engine::manifest::Consistency;
+use dpone_engine::plan::Plan;
+use dpone_engine::report::units::{count, duration};
+use dpone_engine::run::event::ABANDONED;
 use dpone_engine::run::{Effect, Event, Receipt, State};
 
+use crate::stderr::now;
+
 /// What is worked on in a state, to get to the next one.
-pub(super) const fn work(state: State) -> &'static str {
+const fn work(state: State) -> &'static str {
     match state {
         State::Planned => "opening the source",
         State::Reading => "reading",
@@ -21,16 +29,31 @@ pub(super) const fn work(state: State) -> &'static str {
 }
 
 /// How far a runner is, from the facts it has recorded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stage {
     state: State,
     units: u32,
     loaded: u32,
+    immutable: bool,
+    /// Failed tries in this state, by code.
+    failed: BTreeMap<Code, u32>,
 }
 
 impl Stage {
-    pub(super) fn new(units: u32) -> Self {
-        Self { state: State::Planned, units, loaded: 0 }
+    /// Before the first fact of a runner of that plan.
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self {
+            state: State::Planned,
+            units: u32::try_from(plan.ranges.len()).unwrap_or(u32::MAX),
+            loaded: 0,
+            immutable: plan.manifest.ranges.consistency == Consistency::Immutable,
+            failed: BTreeMap::new(),
+        }
+    }
+
+    /// What is worked on.
+    pub(super) fn step(&self) -> &'static str {
+        work(self.state)
     }
 
     /// Takes a fact in. Answers with a line if there is something new to say.
@@ -38,23 +61,36 @@ impl Stage {
         match event {
             Event::Moved { to } => {
                 self.state = *to;
+                self.failed.clear();
                 Some(work(*to).to_owned())
             }
             Event::AttemptStarted { attempt, adopted } => {
                 self.state = State::Planned;
                 self.loaded = 0;
-                let kept = match adopted.len() {
-                    0 => String::new(),
-                    n => format!(", {n} of {} ranges are kept", self.units),
-                };
-                (*attempt > 1).then(|| format!("attempt {attempt}{kept}"))
+                (*attempt > 1).then(|| self.again(*attempt, adopted.len()))
             }
             Event::Halted { why, .. } => Some(format!("stopping: {}", why.code)),
-            Event::NotDone { why, .. } if why.transient && why.code != dpone_engine::run::event::ABANDONED => {
-                Some(format!("will try again: {}", why.code))
+            Event::NotDone { why, not_before, .. } if why.transient && why.code != ABANDONED => {
+                let failed = self.failed.entry(why.code).or_default();
+                *failed += 1;
+                let wait = duration(not_before.saturating_sub(now()));
+                Some(format!("{}: {}; failed {failed} time(s), again in {wait}", why.code, why.detail))
             }
-            Event::Doubted { why, .. } => Some(format!("in doubt: {}", why.code)),
+            Event::Doubted { why, .. } => Some(format!("in doubt: {}: {}", why.code, why.detail)),
             _ => None,
+        }
+    }
+
+    fn again(&self, attempt: u32, kept: usize) -> String {
+        let units = self.units;
+        match (kept, self.immutable) {
+            (0, true) => format!("attempt {attempt}: everything is read again"),
+            // Only a source that never changes has a state to come back to.
+            (0, false) => format!(
+                "attempt {attempt}: the source state that was read is gone, so everything is read again \
+                 (a source that never changes: `consistency: immutable` keeps what was read)"
+            ),
+            (kept, _) => format!("attempt {attempt}: {kept} of {units} ranges are kept"),
         }
     }
 

@@ -27,6 +27,33 @@ fn a_run_delivers_and_says_so() {
 }
 
 #[test]
+fn a_delivered_run_is_not_the_one_of_a_changed_manifest() {
+    let world = World::new(10);
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    for (replace, names) in [("uri: dataset", "uri: other"), ("unique: [id]", "unique: [v]")].map(|r| (r, "manifest")) {
+        world.manifest(&[replace]);
+        let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[resume_plan_mismatch]");
+        assert!(refused.err.contains(names) && refused.err.contains("`dpone run m.yaml`"), "{refused}");
+    }
+}
+
+/// A rule that was wrong is mended in the manifest, and a new run follows: nothing goes in a circle.
+#[test]
+fn a_failed_gate_names_the_way_on() {
+    let world = World::new(100);
+    world.manifest(&[("unique: [id]", "min_rows: 101")]);
+    let failed = world.run(&["run", "m.yaml", "--format", "json"]).with(3, "error[quality_min_rows]");
+    let fix = failed.json()["fix"].as_str().unwrap().to_owned();
+    assert!(fix.contains("lower quality.min_rows and start a new run: `dpone run m.yaml`"), "{fix}");
+    assert!(failed.err.contains(&format!("fix: {fix}")), "{failed}");
+    world.manifest(&[("unique: [id]", "min_rows: 100")]);
+    let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[resume_plan_mismatch]");
+    assert!(refused.err.contains("start a new run: `dpone run m.yaml`"), "{refused}");
+    assert!(!refused.err.contains("abandon"), "{refused}");
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+}
+
+#[test]
 fn quiet_prints_nothing_that_was_not_asked_for() {
     let world = World::new(10);
     let ended = world.run(&["run", "m.yaml", "-q"]).with(0, "");

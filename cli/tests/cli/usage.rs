@@ -31,8 +31,12 @@ fn a_wrong_command_line_is_refused() {
         (&["-q", "-v", "runs"], "cannot be used with"),
         (&[], "Usage"),
     ] {
-        world.run(arguments).with(2, says);
+        let ended = world.run(arguments).with(2, says);
+        assert!(arguments.is_empty() || ended.err.starts_with("error[usage_invalid]: "), "{ended}");
     }
+    let told = world.run(&["run", "m.yaml", "--format", "json", "--bogus"]).with(2, "--bogus").json();
+    assert_eq!((told["code"].as_str(), told["outcome"].as_str()), (Some("usage_invalid"), Some("failed")));
+    assert_eq!(told["published"], false);
     assert_eq!(world.listing(), ["m.yaml", "source.db"], "nothing was created");
 }
 
@@ -53,7 +57,9 @@ fn codes_are_explained() {
     assert!(page.out.starts_with("# run_unsettled\n"), "{page}");
     // As it was copied from an error.
     assert_eq!(world.run(&["explain", "error[run_unsettled]:"]).out, page.out);
-    world.run(&["explain", "run_unsetled"]).with(2, "Did you mean run_unsettled?");
+    let unknown = world.run(&["explain", "run_unsetled"]).with(2, "Did you mean run_unsettled?");
+    assert!(unknown.err.starts_with("error[usage_invalid]"), "{unknown}");
+    assert!(world.run(&["explain", "--format", "md"]).with(0, "").out.contains("| `run_unsettled` |"));
     let all = world.run(&["explain", "--format", "json"]).with(0, "").json();
     let codes = all["codes"].as_array().unwrap();
     assert!(codes.len() > 80);

@@ -42,6 +42,7 @@ pub fn build(
         version: VERSION,
         fingerprint: String::new(),
         policy_fingerprint: String::new(),
+        manifest_file: context.manifest_file.clone(),
         manifest: manifest.clone(),
         schema: source.schema.clone(),
         relation: source.relation,

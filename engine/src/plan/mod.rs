@@ -37,6 +37,8 @@ pub struct Context {
     pub base_owner: Option<String>,
     /// Whether a run of this journal published the target's former content. Only then may this run remove it.
     pub owns_former: bool,
+    /// The manifest's file, as the operator named it.
+    pub manifest_file: Option<String>,
     /// The manifest's settings without effect.
     pub notices: Vec<Notice>,
 }
@@ -108,6 +110,9 @@ pub struct Plan {
     pub fingerprint: String,
     /// SHA-256, in hex, over the normalized range policy.
     pub policy_fingerprint: String,
+    /// The manifest's file, as the operator named it, for the commands that an operator is told to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_file: Option<String>,
     /// The resolved manifest.
     pub manifest: Manifest,
     /// The columns to deliver, in order.

@@ -5,6 +5,7 @@ pub mod plan;
 pub mod policy;
 pub mod range;
 pub mod receipt;
+pub mod remedy;
 pub mod run_result;
 pub mod schema;
 pub mod timeline;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::grid::{Grid, one_line};
 use super::run_result::{RunOutcome, RunResult, quoted};
 use super::units::{bytes, count, duration};
+use crate::codes::Code;
 use crate::driver::Entry;
 use crate::manifest::DEFAULT_JOURNAL;
 
@@ -16,6 +17,9 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
         (RunOutcome::Delivered, None) => "delivered".to_owned(),
         (RunOutcome::Delivered, Some(code)) => format!("delivered, cleanup deferred ({code})"),
         (RunOutcome::NothingToDo, _) => "nothing to do: this run is delivered".to_owned(),
+        (RunOutcome::Failed, Some(code)) if code == Code::RunAbandoned.as_str() => {
+            "given up, nothing was published".to_owned()
+        }
         (RunOutcome::Failed, code) => format!("failed ({}), nothing was published", code.unwrap_or("unknown")),
         (RunOutcome::Suspended, code) => format!("suspended in {} ({})", result.state, code.unwrap_or("suspended")),
         (RunOutcome::Unknown, code) => format!("outcome unknown ({})", code.unwrap_or("unknown")),

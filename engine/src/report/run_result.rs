@@ -10,6 +10,7 @@ use crate::evidence::ranges::digest;
 use crate::evidence::{QualityView, quality, run_key};
 use crate::manifest::{Consistency, DEFAULT_JOURNAL};
 use crate::plan::{Concurrency, Plan};
+use crate::report::remedy::remedy;
 use crate::run::effect::Document;
 use crate::run::{Ending, Run, Why, ending};
 
@@ -59,6 +60,8 @@ pub struct RunResult {
     pub code: Option<String>,
     /// One sentence about it.
     pub detail: Option<String>,
+    /// What mends it; null if there is nothing to mend.
+    pub fix: Option<String>,
     /// Its class.
     pub failure_class: Option<FailureClass>,
     /// Rows read, of every range.
@@ -200,6 +203,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         published: published(run),
         code: why.as_ref().map(|why| why.code.to_string()),
         detail: why.as_ref().map(|why| why.detail.clone()),
+        fix: why.as_ref().and_then(|why| remedy(why.code, &anew(plan, extras))),
         failure_class: why.as_ref().map(|why| why.code.class()),
         rows: ranges.iter().map(|range| range.rows).sum(),
         bytes: ranges.iter().map(|range| range.bytes).sum(),
@@ -293,23 +297,28 @@ fn why(work: Work<'_>) -> Option<Why> {
     }
 }
 
-fn next(outcome: RunOutcome, plan: &Plan, run: &Run, why: Option<&Why>, extras: &Extras<'_>) -> Option<String> {
-    // Without a word about the journal, `run` takes the manifest's, and a command without a manifest the default one.
-    let journal = |unstated: &str| match extras.journal == unstated {
+/// The option that names the journal, where a command would take another one without a word about it: `run` takes the
+/// manifest's, and a command without a manifest the default one.
+fn stated(extras: &Extras<'_>, unstated: &str) -> String {
+    match extras.journal == unstated {
         true => String::new(),
         false => format!(" --journal {}", quoted(extras.journal)),
-    };
-    let run_journal = journal(&plan.manifest.runtime.journal);
-    let file = quoted(extras.manifest_file);
-    let resume = || Some(format!("dpone run {file}{run_journal} --resume {}", quoted(&run.id)));
-    let reconcile = || Some(format!("dpone reconcile{} {}", journal(DEFAULT_JOURNAL), quoted(&run.id)));
+    }
+}
+
+/// The command that starts a new run.
+fn anew(plan: &Plan, extras: &Extras<'_>) -> String {
+    format!("dpone run {}{}", quoted(extras.manifest_file), stated(extras, &plan.manifest.runtime.journal))
+}
+
+fn next(outcome: RunOutcome, plan: &Plan, run: &Run, why: Option<&Why>, extras: &Extras<'_>) -> Option<String> {
+    let resume = || Some(format!("{} --resume {}", anew(plan, extras), quoted(&run.id)));
+    let reconcile = || Some(format!("dpone reconcile{} {}", stated(extras, DEFAULT_JOURNAL), quoted(&run.id)));
     match outcome {
         RunOutcome::NothingToDo => None,
         RunOutcome::Delivered if why.is_none() => None,
         RunOutcome::Delivered => resume(),
-        RunOutcome::Failed if why.is_some_and(|why| begins_anew(why.code)) => {
-            Some(format!("dpone run {file}{run_journal}"))
-        }
+        RunOutcome::Failed if why.is_some_and(|why| begins_anew(why.code)) => Some(anew(plan, extras)),
         RunOutcome::Failed => resume(),
         // A stopped runner's publication in doubt is settled by resuming: that probes it first.
         RunOutcome::Suspended => resume(),
@@ -318,13 +327,13 @@ fn next(outcome: RunOutcome, plan: &Plan, run: &Run, why: Option<&Why>, extras: 
 }
 
 /// Whether a failed run's next attempt would be in vain, so that a new run must follow: it was given up, or what it was
-/// planned to replace is not the target any more.
+/// planned from, or to replace, is not there any more.
 const fn begins_anew(code: Code) -> bool {
-    matches!(code, Code::RunAbandoned | Code::PublicationBaseChanged)
+    matches!(code, Code::RunAbandoned | Code::PublicationBaseChanged | Code::SourceSchemaChanged)
 }
 
 /// An argument as a shell takes it.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@=+,".contains(c));
     if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

@@ -91,7 +91,13 @@ impl World {
                 check_grant: 4 << 20,
                 warnings: Vec::new(),
             },
-            context: Context { journal_key: [7; 32], base_owner: None, owns_former: false, notices: Vec::new() },
+            context: Context {
+                journal_key: [7; 32],
+                base_owner: None,
+                owns_former: false,
+                manifest_file: None,
+                notices: Vec::new(),
+            },
         }
     }
 

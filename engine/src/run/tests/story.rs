@@ -18,6 +18,7 @@ pub(super) fn policy() -> Policy {
     Policy {
         now: 1,
         readers: 1,
+        ranges: 1,
         loaders: 1,
         droppers: 1,
         max_tries: 1,
