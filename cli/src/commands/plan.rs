@@ -10,7 +10,7 @@ use dpone_journal::sqlite::Journal;
 
 use super::Answer;
 use crate::args::{Format, Global};
-use crate::compose::{load, preflight, published};
+use crate::compose::{load, preflight, published_here};
 use crate::exit;
 use crate::output::Output;
 
@@ -25,7 +25,7 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
     // Digests are keyed by the journal. Before there is one, by a key that no one ever has: with a known one, boundaries
     // could be guessed from their digests.
     let key = journal.as_ref().map_or_else(drawn, |j| *j.digest_key());
-    match preflight(&loaded, key, |run, identity| published(journal.as_ref(), run, identity)) {
+    match preflight(&loaded, key, |run, identity| published_here(journal.as_ref(), run, identity)) {
         Ok(plan) => {
             match output.format {
                 Format::Json => output.value(&report::document(&plan, &key, show_values)),

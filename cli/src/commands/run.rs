@@ -14,7 +14,7 @@ use super::execute::{Job, execute};
 use super::{Answer, manifest_file, one, planned};
 use crate::args::{Global, RunArgs};
 use crate::compose::preflight::source;
-use crate::compose::{Loaded, Sides, load, preflight, published, storage};
+use crate::compose::{Loaded, Sides, load, preflight, published_here, storage};
 use crate::output::Output;
 use crate::report::{self, Known};
 use crate::stderr::now;
@@ -198,7 +198,7 @@ fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow,
 
 fn plan(loaded: &Loaded, journal: Option<&Journal>) -> Result<Plan, Vec<Refusal>> {
     let key = journal.map_or([0; 32], |j| *j.digest_key());
-    preflight(loaded, key, |run, identity| published(journal, run, identity)).map_err(|blocked| {
+    preflight(loaded, key, |run, identity| published_here(journal, run, identity)).map_err(|blocked| {
         let Blocked { blockers, .. } = *blocked;
         blockers
     })

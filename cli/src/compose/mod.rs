@@ -7,4 +7,4 @@ pub(crate) mod storage;
 
 pub(crate) use load::{Loaded, load};
 pub(crate) use ports::{RunPorts, Sides};
-pub(crate) use preflight::{preflight, published};
+pub(crate) use preflight::{preflight, published_here};

@@ -32,7 +32,7 @@ pub(crate) fn preflight(
 
 /// Whether that run of the journal published the content of that identity. Its id alone says nothing: another journal may
 /// have a run of the same.
-pub(crate) fn published(journal: Option<&Journal>, run: &str, identity: &str) -> bool {
+pub(crate) fn published_here(journal: Option<&Journal>, run: &str, identity: &str) -> bool {
     let fold = journal.and_then(|j| j.fold(run).ok());
     fold.and_then(|(run, _)| run.published).is_some_and(|(published, _)| published == identity)
 }
