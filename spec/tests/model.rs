@@ -20,7 +20,7 @@ fn two_ranges_one_fault() {
 
 #[test]
 fn rivals_one_fault() {
-    check(Config::B, 2_000);
+    check(Config::B, 1_800);
 }
 
 #[test]

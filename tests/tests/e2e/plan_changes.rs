@@ -110,7 +110,7 @@ fn queries() {
         &ground,
         &[
             manifest("WHERE id > 0", "WHERE  id  >  0", &[]),
-            manifest("WHERE id > 0", "where id > 0", &[]),
+            manifest("WHERE id > 0", "where id > 0", &["query"]),
             manifest("WHERE id > 0", "WHERE id > 1", &["query"]),
             manifest("WHERE id > 0", "WHERE id > 0 AND v <> ' '", &["query"]),
         ],
