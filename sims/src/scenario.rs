@@ -203,7 +203,7 @@ fn order(shape: Shape) -> Order<'static> {
         policy: Policy {
             now: 0,
             readers: shape.readers,
-            ranges: shape.readers + u32::from(shape.readers % 2),
+            ranges: shape.readers + shape.readers % 2,
             loaders: if shape.per_partition { shape.readers } else { 1 },
             droppers: 2,
             max_tries: shape.tries,

@@ -270,9 +270,8 @@ impl Session {
             self.state = State::Ended;
             return Ok(error);
         }
-        loop {
-            // The error is what is told, even if the connection then breaks.
-            let Ok(header) = self.wire.header() else { break };
+        // The error is what is told, even if the connection then breaks.
+        while let Ok(header) = self.wire.header() {
             if self.wire.skip(header.length as usize).is_err() {
                 break;
             }

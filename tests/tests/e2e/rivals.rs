@@ -91,7 +91,7 @@ fn stop_between_writes(held: &mut Held, journal: &Path) {
     loop {
         // The thread that writes the journal may be the one that waits to go on.
         while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err() {
-            held.next_point().expect("it ends before its journal is free");
+            held.next_point().unwrap();
         }
         held.signal(Signal::SIGSTOP);
         if other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {

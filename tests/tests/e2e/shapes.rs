@@ -107,7 +107,7 @@ fn newest(books: &Path) -> std::path::PathBuf {
 fn table(path: &Path, table: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let db = Connection::open(path).unwrap();
     let mut statement = db.prepare(&format!("SELECT * FROM \"{}\"", table.replace('"', "\"\""))).unwrap();
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let count = names.len();
     let text = |r: &rusqlite::Row<'_>, i: usize| match r.get_ref(i).unwrap() {
         rusqlite::types::ValueRef::Integer(n) => n.to_string(),
