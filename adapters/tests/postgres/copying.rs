@@ -24,7 +24,7 @@ fn bytes_come_back_as_they_went() {
         let mut got: Vec<Vec<u8>> = Vec::new();
         while let Some(length) = copy.next_frame().unwrap() {
             let mut line = vec![0; length as usize];
-            if got.len() % 3 == 0 {
+            if got.len().is_multiple_of(3) {
                 copy.read_exact(&mut line).unwrap();
             } else {
                 line = copy.whole().unwrap().unwrap().to_vec();
@@ -69,7 +69,7 @@ fn what_ends_a_copy_early() {
         s = session();
         s.execute("create table t(a int)").unwrap();
     }
-    drop(s.copy_out("copy (select * from generate_series(1, 1000000)) to stdout").unwrap());
+    let _ = s.copy_out("copy (select * from generate_series(1, 1000000)) to stdout").unwrap();
     assert_eq!(s.query("select 1").unwrap_err().kind, PgErrorKind::Protocol);
     assert!(!s.is_ready());
 }
