@@ -125,6 +125,21 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether its result is all that it does.
+    pub(crate) fn only_reads(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::Reconcile { .. } | Self::Runs { command: Some(RunsCommand::Abandon { .. }) } => false,
+            Self::Plan { .. }
+            | Self::Runs { .. }
+            | Self::Journal { .. }
+            | Self::Explain { .. }
+            | Self::Schema { .. }
+            | Self::Completions { .. } => true,
+        }
+    }
+}
+
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -136,7 +151,7 @@ pub(crate) struct RunArgs {
     /// Continue the newest run of this manifest, or the one named
     ///
     /// A failed run starts its next attempt; a delivered one is answered with nothing to do.
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = NEWEST, value_parser = resumed)]
     pub(crate) resume: Option<String>,
 }
 
@@ -180,6 +195,14 @@ pub(crate) enum JournalCommand {
 pub(crate) enum SchemaCommand {
     /// Of the manifest
     Manifest,
+}
+
+/// What `--resume` alone stands for: no run can have that id.
+pub(crate) const NEWEST: &str = "the newest";
+
+/// An empty id is most likely a script's empty variable.
+fn resumed(text: &str) -> Result<String, String> {
+    if text == NEWEST { Ok(text.to_owned()) } else { run_id(text) }
 }
 
 fn run_id(text: &str) -> Result<String, String> {

@@ -35,6 +35,8 @@ fn main() -> ExitCode {
     let output = Output::new(&cli.global);
     logs::start(&cli.global, output.color);
     match dispatch(&cli, &output) {
+        // A run's end is its own; of a command that only reads, the result is all there is.
+        Ok(exit::DELIVERED) if Output::is_lost() && cli.command.only_reads() => exit::code(exit::INTERNAL),
         Ok(code) => exit::code(code),
         Err(refusals) => {
             output.refusals(&refusals);

@@ -1,7 +1,9 @@
 //! What is printed where: results on stdout, everything else on stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
 
 use crate::args::{Color, Format, Global};
@@ -33,7 +35,20 @@ impl Output {
 
     /// Prints a result. A reader that has gone away ends nothing.
     pub(crate) fn result(&self, text: &str) {
-        print(text);
+        match print(text) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(e) => {
+                LOST.store(true, Ordering::Relaxed);
+                let text = format!("the result could not be written to stdout: {}", e.kind());
+                self.refusals(&[Refusal::new(Code::OutputNotWritten, text)]);
+            }
+        }
+    }
+
+    /// Whether a result could not be written.
+    pub(crate) fn is_lost() -> bool {
+        LOST.load(Ordering::Relaxed)
     }
 
     /// Prints a JSON value as a result.
@@ -106,10 +121,13 @@ impl Output {
     }
 }
 
-/// Writes a result on stdout. A reader that has gone away ends nothing.
-pub(crate) fn print(text: &str) {
+/// Whether a result could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Writes a result on stdout.
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let newline = if text.ends_with('\n') { "" } else { "\n" };
-    let _ = write!(out, "{text}{newline}");
-    let _ = out.flush();
+    write!(out, "{text}{newline}")?;
+    out.flush()
 }

@@ -55,7 +55,7 @@ pub(crate) fn refuse(error: &clap::Error, asked: &Asked) -> ExitCode {
     if asked.json && asked.run {
         let refusal = Refusal::new(code, message).fix("See `dpone run --help`.");
         let known = Known { published: Some(false), ..Known::default() };
-        output::print(&serde_json::to_string_pretty(&refused_json(&known, &[refusal])).unwrap_or_default());
+        let _ = output::print(&serde_json::to_string_pretty(&refused_json(&known, &[refusal])).unwrap_or_default());
     }
     let text = match kind {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => rendered.clone(),

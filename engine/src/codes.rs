@@ -150,6 +150,7 @@ codes! {
     JournalNewer = "journal_newer", Control, "The journal was written by a newer dpone.";
     JournalNotFound = "journal_not_found", PreflightBlock, "There is no journal at that path.";
     JournalNetworkFileSystem = "journal_network_file_system", PreflightBlock, "The journal is on a network file system.";
+    OutputNotWritten = "output_not_written", Control, "A result could not be written to stdout.";
     Suspended = "suspended", Control, "The run was suspended by a signal and can be resumed.";
     InternalError = "internal_error", Control, "dpone itself is wrong; please report it.";
 }

@@ -22,6 +22,13 @@ pub(crate) fn refusal(path: &Path, error: &rusqlite::Error) -> Refusal {
     Refusal::new(code, format!("the journal says: {}", sentence(error))).at(path.display().to_string()).fix(fix)
 }
 
+/// The refusal where no file can be made for lack of room.
+pub(crate) fn no_room(path: &Path) -> Refusal {
+    Refusal::new(Code::JournalWriteFailed, "the file system of the journal has no files (inodes) left")
+        .at(path.display().to_string())
+        .fix("Remove files there, or put the journal on another file system with `--journal`.")
+}
+
 /// The same for an append.
 pub(crate) fn append_error(error: &rusqlite::Error) -> AppendError {
     AppendError { code: code_of(error), detail: sentence(error) }

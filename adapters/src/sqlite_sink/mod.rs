@@ -43,6 +43,16 @@ pub struct SqliteTarget {
     key: Vec<String>,
 }
 
+/// The file that a path names, however it is written.
+pub(crate) fn file(path: &Path) -> PathBuf {
+    durable::resolved(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// A table of a file, as rivals must agree on it. SQLite's names have no case.
+pub(crate) fn identity(file: &Path, table: &str) -> String {
+    format!("sqlite:{}#{}", file.display(), table.to_ascii_lowercase())
+}
+
 impl SqliteTarget {
     /// The target of a manifest.
     ///
@@ -54,6 +64,14 @@ impl SqliteTarget {
         };
         let Connection::Path(path) = &sink.connection else { return Err(missing("path")) };
         let table = sink.table.as_ref().ok_or_else(|| missing("table"))?;
+        for (key, given) in [("schema", &table.schema), ("database", &table.database)] {
+            if given.is_some() {
+                let text = format!("a sqlite sink has no {key}: its table is in the file of `sink.path`");
+                return Err(Refusal::new(Code::OptionConflict, text)
+                    .at(format!("sink.table.{key}"))
+                    .fix("Leave it out; name another file with `sink.path`."));
+            }
+        }
         let name = &table.name;
         let reserved = |prefix: &str| name.get(..prefix.len()).is_some_and(|n| n.eq_ignore_ascii_case(prefix));
         if reserved("sqlite_") || reserved("__dpone_") || name.contains('\0') {
@@ -62,14 +80,14 @@ impl SqliteTarget {
                 .at("sink.table.name")
                 .fix("Choose another name."));
         }
-        let path = durable::resolved(&std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path)));
+        let path = file(Path::new(path));
         let strategy = &sink.strategy;
         Ok(Self { path, table: table.name.clone(), mode: strategy.mode, key: strategy.key.clone() })
     }
 
     /// The target as rivals must agree on it.
     fn identity(&self) -> String {
-        format!("sqlite:{}#{}", self.path.display(), self.table)
+        identity(&self.path, &self.table)
     }
 
     fn merge_key(&self) -> &[String] {

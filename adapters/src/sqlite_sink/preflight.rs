@@ -94,9 +94,15 @@ struct Table {
 
 fn existing(path: &Path, table: &str, target: &str) -> Result<Option<Table>, Refusal> {
     let fail = |e: rusqlite::Error| {
-        Refusal::new(Code::TargetNotReachable, format!("the target database says: {}", super::database::why(&e).detail))
-            .at(path.display().to_string())
-            .fix("Name a SQLite database file that can be opened, or one that does not exist yet.")
+        let why = super::database::why(&e);
+        let (code, fix) = match why.code {
+            Code::TargetLocked => (why.code, "Wait until the other process has committed, or end it."),
+            _ => {
+                let fix = "Name a SQLite database file that can be opened, or one that does not exist yet.";
+                (Code::TargetNotReachable, fix)
+            }
+        };
+        Refusal::new(code, format!("the target database says: {}", why.detail)).at(path.display().to_string()).fix(fix)
     };
     let db = look(path).map_err(fail)?;
     let kind = "SELECT type, strict FROM pragma_table_list(?1) WHERE schema = 'main'";

@@ -53,6 +53,7 @@ pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
     let view_sql = views_below(&connection, &request.relation, resolved.kind).map_err(|refusal| vec![refusal])?;
     Ok(SourceFacts {
         view_sql,
+        as_target: as_target(request, resolved.kind),
         key_column,
         key_refused,
         min_grant: min_grant(&resolved.schema),
@@ -63,6 +64,16 @@ pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
         max_sessions: MAX_SESSIONS,
         warnings,
     })
+}
+
+/// The table as the SQLite sink names it.
+fn as_target(request: &SqliteRequest, kind: RelationKind) -> Option<String> {
+    match (&request.relation, kind) {
+        (Relation::Table(table), RelationKind::Table) => {
+            Some(crate::sqlite_sink::identity(&crate::sqlite_sink::file(&request.path), &table.name))
+        }
+        _ => None,
+    }
 }
 
 /// The texts of the view and of every view whose name occurs in it, and so on down. A name that occurs as something else

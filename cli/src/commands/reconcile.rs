@@ -23,7 +23,7 @@ pub(crate) fn reconcile(global: &Global, run: &str, output: &Output) -> Answer {
     if folded.delivered() && folded.settled() {
         return Ok(report::nothing_to_do(&manifest, &journal, &plan, &folded, &entries, output));
     }
-    if folded.open_publication().is_none() && !folded.state.is_past_publication() {
+    if !folded.is_beyond_reading() {
         let text = format!("run {} is in {} and has announced no publication", row.run, folded.state);
         return Err(one(Refusal::new(Code::OptionConflict, text).fix(format!(
             "Nothing is in doubt. Continue the run with `dpone run {} --resume {}`.",

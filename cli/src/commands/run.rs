@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::execute::{Job, execute};
 use super::{Answer, manifest_file, one, planned};
-use crate::args::{Global, RunArgs};
+use crate::args::{Global, NEWEST, RunArgs};
 use crate::compose::preflight::source;
 use crate::compose::{Loaded, Sides, load, preflight, published_here, storage};
 use crate::output::Output;
@@ -31,7 +31,7 @@ pub(crate) fn run(global: &Global, args: &RunArgs, output: &Output) -> Answer {
     known.journal = Some(loaded.journal.display().to_string());
     let answer = match &args.resume {
         None => fresh(global, &loaded, args.run_id.clone(), &mut known, output),
-        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| !r.is_empty()), &mut known, output),
+        Some(run) => resume(global, &loaded, Some(run.as_str()).filter(|r| *r != NEWEST), &mut known, output),
     };
     match answer {
         Ok(code) => Ok(code),
@@ -85,8 +85,7 @@ fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known
             Refusal::new(Code::RunAbandoned, text).fix(format!("Start anew: `{}`.", anew(loaded, &journal)))
         ));
     }
-    let past = folded.state.is_past_publication() || folded.open_publication().is_some() || folded.delivered();
-    let plan = match past {
+    let plan = match folded.is_beyond_reading() {
         // Nothing is read any more: what is left is to find out, to write down and to clean up.
         true => planned,
         false => unchanged(loaded, &journal, planned, &folded)?,
@@ -162,7 +161,7 @@ fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Re
     let manifest = if other.manifest == plan.manifest.name { loaded.name.as_str() } else { manifest_file(&others) };
     let manifest = quoted(manifest);
     let stated = stated(journal);
-    let otherwise = match run.open_publication().is_some() || run.state.is_past_publication() {
+    let otherwise = match run.is_beyond_reading() {
         true => format!("settle it with `dpone reconcile{stated} {}`", other.run),
         false => format!("give it up with `dpone runs abandon{stated} {}`", other.run),
     };

@@ -133,7 +133,7 @@ fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Ans
     // A failed run that is at rest may have kept objects for its next attempt.
     let given_up = folded.halted.as_ref().is_some_and(|why| why.code == Code::RunAbandoned);
     let over = folded.settled() && (folded.delivered() || given_up);
-    if over || folded.state.is_past_publication() || folded.open_publication().is_some() {
+    if over || folded.is_beyond_reading() {
         let text = format!("run {} is in {} and can no longer be given up", row.run, folded.state);
         let fix = match over {
             true => "Nothing needs to be done: the run is settled.".to_owned(),

@@ -25,6 +25,13 @@ pub fn build(
     let mut blockers = Vec::new();
     columns::check(manifest, source, &mut blockers);
     consistency(manifest, &mut blockers);
+    if source.as_target.as_ref() == Some(&target.target) {
+        blockers.push(
+            Refusal::new(Code::OptionConflict, "the sink is the very table that is read")
+                .at("sink.table")
+                .fix("Publish into another table. A query may read a table that it is published into."),
+        );
+    }
     let (shape, budget, fallback) = choose(manifest, source, target, &mut blockers);
     let policy = &manifest.ranges;
     let coverage = coverage(policy, &shape);

@@ -26,6 +26,8 @@ pub struct SourceFacts {
     pub schema: Schema,
     /// What kind of thing is read.
     pub relation: RelationKind,
+    /// The table that is read, as [`TargetFacts::target`] would name it; `None` where it is no table that a sink could have.
+    pub as_target: Option<String>,
     /// The statements that define the view and every view below it, as the catalog keeps them; empty otherwise. A view
     /// without its text counts as one with a window function.
     pub view_sql: Vec<String>,

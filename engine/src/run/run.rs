@@ -240,6 +240,12 @@ impl Run {
         self.published.is_some()
     }
 
+    /// Whether a publication was announced or has happened: nothing is read for the run any more, and it is too late to give
+    /// it up.
+    pub fn is_beyond_reading(&self) -> bool {
+        self.delivered() || self.open_publication().is_some() || self.state.is_past_publication()
+    }
+
     /// Whether nothing is left to do: a delivered run cleaned up, or a failed attempt closed.
     pub fn settled(&self) -> bool {
         self.state == State::CleanupComplete || (self.state == State::FailedPrepublication && self.closed)

@@ -71,6 +71,7 @@ impl World {
                     ..KeyFacts::default()
                 }),
                 key_indexed: true,
+                as_target: None,
                 max_sessions: 64,
                 min_grant: 1 << 20,
                 warnings: Vec::new(),

@@ -9,10 +9,10 @@ use std::time::Duration;
 use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Journal, creation};
-use crate::failure::{corrupt, io_refusal, newer, refusal};
+use crate::failure::{corrupt, io_refusal, newer, no_room, refusal};
 use crate::network::on_local_disk;
 use crate::record::MAX_RECORD;
 use crate::schema;
@@ -277,12 +277,22 @@ impl<'a> Opening<'a> {
     }
 
     pub(super) fn fail(&self, error: &rusqlite::Error) -> Refusal {
-        refusal(self.path, error)
+        match error.sqlite_error_code() {
+            // SQLite says the same of a file that may not be made and of one that there is no room for.
+            Some(ErrorCode::CannotOpen) if no_more_files(self.path) => no_room(self.path),
+            _ => refusal(self.path, error),
+        }
     }
 
     fn place(&self) -> String {
         self.path.display().to_string()
     }
+}
+
+/// Whether the file system of a path counts files and has none left.
+fn no_more_files(path: &Path) -> bool {
+    let existing = path.ancestors().find(|p| p.exists());
+    existing.and_then(|p| rustix::fs::statvfs(p).ok()).is_some_and(|s| s.f_files > 0 && s.f_favail == 0)
 }
 
 /// A path beside the journal, named after it.
