@@ -17,6 +17,15 @@ lint:
 ci:
     bash tests/run-all.sh
 
+# The long proof, for a machine of its own overnight: the larger model, many seeds, every pair of faults, every planted
+# defect, every kill point. Fails if a fault, a transition, a fact, an ending or a row of `reconcile` is not met, or a defect is not found.
+nightly SEEDS="500000":
+    cargo run --release --locked -p dpone-spec -- check A B C D
+    cargo run --release --locked -p dpone-sims -- nightly --seeds {{SEEDS}}
+    cargo run --release --locked -p dpone-spec -- mutate
+    cargo run --release --locked -p dpone-sims -- mutate
+    DPONE_KILL_ALL=1 cargo nextest run --workspace --locked --profile ci
+
 # One benchmark, as JSON: `just bench sqlite-parquet --rows 5000000`.
 bench *ARGS:
     cargo run --release -p dpone-tests --bin bench -- {{ARGS}}

@@ -66,6 +66,7 @@ check "doc tests" cargo test --workspace --doc --locked
 check "model: every state of configurations A to C" cargo run --quiet --release --locked -p dpone-spec -- check
 sims() { cargo run --quiet --release --locked -p dpone-sims -- "$@"; }
 check "simulator: 20,000 seeds" sims run --seeds 20000
+check "simulator: 500 seeds on SQLite, on a disk that fails" sims run --seeds 500 --journal sqlite
 check "simulator: every fault and every pair of small runs" sims systematic
 check "simulator: everything reachable is met" sims meta
 

@@ -11,6 +11,7 @@ use dpone_engine::schema::Schema;
 
 use crate::body::Body;
 use crate::parquet_sink::{ParquetSink, ParquetTarget};
+use crate::postgres_sink::{PostgresSink, PostgresTarget};
 use crate::sqlite_sink::{SqliteSink, SqliteTarget};
 
 /// The target that a manifest names.
@@ -20,6 +21,8 @@ pub enum AnyTarget {
     Parquet(ParquetTarget),
     /// A table of a SQLite database.
     Sqlite(SqliteTarget),
+    /// A table of a PostgreSQL database.
+    Postgres(PostgresTarget),
 }
 
 impl AnyTarget {
@@ -31,7 +34,8 @@ impl AnyTarget {
         match sink.kind {
             SinkType::Parquet => ParquetTarget::of(sink).map(Self::Parquet),
             SinkType::Sqlite => SqliteTarget::of(sink).map(Self::Sqlite),
-            SinkType::Clickhouse | SinkType::Postgres => {
+            SinkType::Postgres => PostgresTarget::of(sink, |name| std::env::var(name).ok()).map(Self::Postgres),
+            SinkType::Clickhouse => {
                 let text = format!("this build has no sink of type `{}`", sink.kind);
                 Err(Refusal::new(Code::RouteUnsupported, text).at("sink.type"))
             }
@@ -46,18 +50,20 @@ impl AnyTarget {
         match self {
             Self::Parquet(target) => target.describe(schema),
             Self::Sqlite(target) => target.describe(schema),
+            Self::Postgres(target) => target.describe(schema),
         }
     }
 }
 
 /// The sink of a run.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum AnySink {
     /// A dataset of Parquet files.
     Parquet(ParquetSink),
     /// A table of a SQLite database.
     Sqlite(SqliteSink),
+    /// A table of a PostgreSQL database.
+    Postgres(PostgresSink),
 }
 
 impl AnySink {
@@ -73,6 +79,7 @@ impl AnySink {
                 Self::Parquet(ParquetSink::new(target, schema, quality, work_dir, &plan.fingerprint))
             }
             AnyTarget::Sqlite(target) => Self::Sqlite(SqliteSink::new(target, schema, quality, work_dir)),
+            AnyTarget::Postgres(target) => Self::Postgres(PostgresSink::new(target, schema, quality)),
         })
     }
 }
@@ -82,6 +89,7 @@ macro_rules! each {
         match $self {
             AnySink::Parquet($sink) => $call,
             AnySink::Sqlite($sink) => $call,
+            AnySink::Postgres($sink) => $call,
         }
     };
 }

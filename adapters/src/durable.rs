@@ -103,8 +103,8 @@ pub fn create_dirs(dir: &Path) -> io::Result<()> {
     // The last one that exists may be there because a process was killed between making and syncing it.
     let existing = missing.last().copied().map_or(dir, parent);
     match sync_dir(parent(existing)) {
-        // Nobody who may not look into a folder has made it here.
-        Err(e) if e.kind() == ErrorKind::PermissionDenied => {}
+        // Who may not look into a folder has made nothing in it, nor has anyone where folders cannot be synced.
+        Err(e) if matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {}
         other => other?,
     }
     for folder in missing.into_iter().rev() {

@@ -118,6 +118,7 @@ codes! {
     LoadCountMismatch = "load_count_mismatch", Load, "Staging holds another number of rows than was sent.";
     FloatNotFiniteUnsupportedByTarget = "float_not_finite_unsupported_by_target", Load, "The target cannot hold a NaN or infinite float.";
     FloatNegativeZeroUnsupportedByTarget = "float_negative_zero_unsupported_by_target", Load, "The target cannot tell -0.0 from 0.0.";
+    TextUnsupportedByTarget = "text_unsupported_by_target", Load, "The target cannot hold a text: it has a zero byte, or a character that its encoding lacks.";
     TargetDiskFull = "target_disk_full", Load, "The target's disk is full.";
     TargetLocked = "target_locked", Load, "Another process holds the target's lock.";
     // Quality.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dpone_engine::run::effect::OwnedKind;
 use dpone_engine::run::{Effect, EffectKind, Event, EventKind, Run, Seen, State, recover};
 
-use crate::fault::{Kind, Site};
+use crate::fault::{Kind, Op, Site, Trouble};
 use crate::scenario::{ENDINGS, Outcome};
 
 /// Every kind of fact.
@@ -29,6 +29,7 @@ const EVENTS: [EventKind; 13] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     faults: BTreeSet<(Site, Kind)>,
+    disk: BTreeSet<(Op, Trouble)>,
     rows: BTreeSet<(EffectKind, Seen)>,
     transitions: BTreeSet<(State, State)>,
     events: BTreeSet<EventKind>,
@@ -38,7 +39,7 @@ pub struct Coverage {
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// `fault`, `row`, `transition`, `fact` or `ending`.
+    /// `fault`, `disk`, `row`, `transition`, `fact` or `ending`.
     pub table: &'static str,
     /// What it is.
     pub what: String,
@@ -59,6 +60,7 @@ impl Coverage {
     /// Adds what one scenario met.
     pub fn add(&mut self, outcome: &Outcome) {
         self.faults.extend(&outcome.met);
+        self.disk.extend(&outcome.disk);
         self.rows.extend(&outcome.rows);
         self.endings.extend(&outcome.endings);
         let events = outcome.entries.iter().map(|e| &e.event);
@@ -79,6 +81,7 @@ impl Coverage {
     /// Adds what others met.
     pub fn merge(&mut self, other: &Self) {
         self.faults.extend(&other.faults);
+        self.disk.extend(&other.disk);
         self.rows.extend(&other.rows);
         self.transitions.extend(&other.transitions);
         self.events.extend(&other.events);
@@ -92,6 +95,11 @@ impl Coverage {
         for site in Site::ALL {
             for kind in site.kinds() {
                 lines.push(line("fault", format!("{site:?} {kind:?}"), self.faults.contains(&(site, *kind)), None));
+            }
+        }
+        for op in Op::ALL {
+            for trouble in op.troubles() {
+                lines.push(line("disk", format!("{op:?} {trouble:?}"), self.disk.contains(&(op, *trouble)), None));
             }
         }
         for from in State::ALL {

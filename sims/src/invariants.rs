@@ -7,11 +7,11 @@ use dpone_engine::driver::{Entry, Finish, Finished};
 use dpone_engine::run::effect::Document;
 use dpone_engine::run::run::Fate;
 use dpone_engine::run::{Effect, Ending, Event, Illegal, Run, State, recover};
-use dpone_journal::memory::MemoryJournal;
 
 use crate::fault::Shape;
 use crate::scenario::{Ended, RUN};
 use crate::world::foreign::{STRANGER, is_foreign};
+use crate::world::journal::SimJournal;
 use crate::world::{Row, World};
 
 /// An invariant that was broken, and how.
@@ -31,7 +31,7 @@ impl Broken {
 }
 
 /// What a runner's end must satisfy.
-pub fn after_life(world: &World, journal: &MemoryJournal, ended: &Ended, broken: &mut Vec<Broken>) {
+pub fn after_life(world: &World, journal: &SimJournal, ended: &Ended, broken: &mut Vec<Broken>) {
     let finished = &ended.finished;
     admission(ended, broken);
     match &finished.finish {
@@ -39,7 +39,10 @@ pub fn after_life(world: &World, journal: &MemoryJournal, ended: &Ended, broken:
         Finish::Ended(ending) => {
             // A runner that lost its lease or its disk knows no more than the journal; any other is the fold of it. What
             // it says holds for its own log; a rival may have gone on from there since.
-            let entries = journal.entries(RUN).unwrap_or_default();
+            let entries = match journal.entries() {
+                Ok(entries) => entries,
+                Err(unread) => return broken.push(unread),
+            };
             match recover(entries.iter().map(|e| &e.event)) {
                 Err(e) => broken.push(Broken::new("recover", e.to_string())),
                 Ok(run) if entries.len() == finished.entries.len() => {
@@ -132,10 +135,11 @@ fn evidence(world: &World, run: &Run, broken: &mut Vec<Broken>) {
 }
 
 /// Whether a runner that ended like this is the last: the run was delivered, or cannot be for a reason in the world.
-pub fn is_over(world: &World, finish: &Finish) -> bool {
+pub fn is_over(world: &World, finished: &Finished) -> bool {
     let state = world.state.borrow();
-    match finish {
+    match &finished.finish {
         Finish::Ended(Ending::Delivered) => true,
+        Finish::Ended(Ending::Failed(_)) if world.gates.is_abandoned() => finished.run.settled(),
         Finish::Ended(Ending::Failed(why)) => {
             why.code == Code::PublicationBaseChanged && state.target.publications.iter().any(|p| p.run == STRANGER)
         }
@@ -147,9 +151,12 @@ pub fn is_over(world: &World, finish: &Finish) -> bool {
 }
 
 /// At the very end, once everything that was on its way has landed.
-pub fn at_the_end(world: &World, journal: &MemoryJournal, broken: &mut Vec<Broken>) {
+pub fn at_the_end(world: &World, journal: &SimJournal, broken: &mut Vec<Broken>) {
     broken.extend(world.state.borrow().violations.iter().map(|(name, found)| Broken::new(name, found.clone())));
-    let entries = journal.entries(RUN).unwrap_or_default();
+    let entries = match journal.entries() {
+        Ok(entries) => entries,
+        Err(unread) => return broken.push(unread),
+    };
     names(&entries, broken);
     match fold(&entries, broken) {
         Ok(run) => {

@@ -3,6 +3,7 @@
 
 pub mod commands;
 pub mod coverage;
+pub mod disk;
 pub mod exec;
 pub mod fault;
 pub mod invariants;

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use dpone_engine::budget::Amount;
+use dpone_engine::codes::Code;
 use dpone_engine::driver::{Entry, Finish, Finished, Order, drive};
 use dpone_engine::manifest::{Fidelity, OnAuthorityLost, StagingTopology};
 use dpone_engine::run::facts::{Base, LoadIsolation, PublicationKind, Retention, StagingFate};
@@ -12,12 +13,14 @@ use dpone_engine::run::{EffectKind, Ending, Event, PlanFacts, Policy, Seen, reco
 use dpone_journal::memory::MemoryJournal;
 use futures_util::future::{FutureExt, LocalBoxFuture};
 
+use crate::disk::Disk;
 use crate::exec::{self, Stuck};
-use crate::fault::{Kind, Plan, Shape, Site};
+use crate::fault::{Kind, Op, Plan, Shape, Site, Trouble};
 use crate::invariants::{self, Broken};
 use crate::rng::Rng;
 use crate::world::foreign::EARLIER;
 use crate::world::gate::Pid;
+use crate::world::journal::{NotTaken, SimJournal, Taken};
 use crate::world::ports::SimPorts;
 use crate::world::source::ROW_BYTES;
 use crate::world::{Meter, Row, World};
@@ -38,6 +41,8 @@ pub struct Outcome {
     pub broken: Vec<Broken>,
     /// The faults that were met.
     pub met: BTreeSet<(Site, Kind)>,
+    /// The faults of the journal's disk that were met.
+    pub disk: BTreeSet<(Op, Trouble)>,
     /// What probes answered.
     pub rows: BTreeSet<(EffectKind, Seen)>,
     /// How many faults were met.
@@ -70,18 +75,20 @@ fn play_with(plan: &Plan, traced: bool) -> Outcome {
         .collect();
     let base = vec![Row { unit: 0, id: u64::MAX }, Row { unit: 0, id: u64::MAX - 1 }];
     let world = World::new(plan, rows, base.clone(), traced);
-    let journal = MemoryJournal::default();
     let mut broken = Vec::new();
+    let journal = SimJournal::new(plan.disk.as_ref(), plan.seed).unwrap_or_else(|e| {
+        broken.push(Broken::new("the simulator's own disk", e.to_string()));
+        SimJournal::Memory(MemoryJournal::default())
+    });
     let planned = Event::Planned { run: RUN.to_owned(), plan: facts(shape) };
     let mut endings = BTreeSet::new();
-    if let Err(error) = journal.create_run(&planned, world.gates.wall()) {
-        broken.push(Broken::new("journal", error.to_string()));
-    }
+    broken.extend(journal.create_run(&planned, world.gates.wall()).err());
     let mut next_pid: Pid = 1;
     let mut over = false;
     for life in 0..LIVES + CALM_LIVES {
         if life == LIVES {
             world.gates.calm();
+            journal.calm();
         }
         let lives = match live(&world, &journal, shape, &mut next_pid) {
             Ok(lives) => lives,
@@ -94,7 +101,7 @@ fn play_with(plan: &Plan, traced: bool) -> Outcome {
             world.gates.note(|| format!("life {life} ended: {:?}", ended.finished.finish));
             endings.insert(ending_name(&ended.finished.finish));
             invariants::after_life(&world, &journal, ended, &mut broken);
-            over |= invariants::is_over(&world, &ended.finished.finish);
+            over |= invariants::is_over(&world, &ended.finished);
         }
         invariants::exactly_once(&world, &base, shape, &mut broken);
         if over || !broken.is_empty() {
@@ -109,10 +116,12 @@ fn play_with(plan: &Plan, traced: bool) -> Outcome {
     world.land_all();
     invariants::exactly_once(&world, &base, shape, &mut broken);
     invariants::at_the_end(&world, &journal, &mut broken);
-    let entries = journal.entries(RUN).unwrap_or_default();
+    broken.extend(journal.at_the_end().err());
+    let entries = journal.entries().unwrap_or_default();
+    let disk = journal.disk().map(Disk::met).unwrap_or_default();
     let (met, rows, calls) = (world.gates.met(), world.gates.rows(), world.gates.calls());
     let hits = world.gates.hits();
-    Outcome { broken, met, rows, hits, calls, endings, entries, trace: world.gates.trace() }
+    Outcome { broken, met, disk, rows, hits, calls, endings, entries, trace: world.gates.trace() }
 }
 
 /// The end of one runner that was not killed.
@@ -123,10 +132,11 @@ pub struct Ended {
     pub peak: u64,
 }
 
-type Runner<'a> = (Pid, LocalBoxFuture<'a, Result<Ended, Broken>>);
+/// A runner that could not begin has no end.
+type Runner<'a> = (Pid, LocalBoxFuture<'a, Result<Option<Ended>, Broken>>);
 
 /// One life: a runner until it ends or dies, with others beside it if the plan says so. Those that died have no end.
-fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid) -> Result<Vec<Ended>, Broken> {
+fn live(world: &World, journal: &SimJournal, shape: Shape, next_pid: &mut Pid) -> Result<Vec<Ended>, Broken> {
     let mut runners: Vec<Runner<'_>> = Vec::new();
     runners.push(start(world, journal, shape, next_pid));
     let mut ended = Vec::new();
@@ -157,7 +167,7 @@ fn live(world: &World, journal: &MemoryJournal, shape: Shape, next_pid: &mut Pid
         if runners.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     });
     match exec::run(&world.time, STEPS, together) {
-        Ok(()) => ended.into_iter().collect(),
+        Ok(()) => ended.into_iter().filter_map(Result::transpose).collect(),
         Err(Stuck::Deadlock) => Err(Broken::new("deadlock", "every task waits and nothing can wake one".to_owned())),
         Err(Stuck::TooLong) => Err(Broken::new("livelock", format!("{STEPS} steps and no end"))),
     }
@@ -167,6 +177,7 @@ const fn ending_name(finish: &Finish) -> &'static str {
     match finish {
         Finish::Ended(Ending::Delivered) => "delivered",
         Finish::Ended(Ending::DeliveredUncleaned(_)) => "delivered, uncleaned",
+        Finish::Ended(Ending::Failed(why)) if matches!(why.code, Code::RunAbandoned) => "abandoned",
         Finish::Ended(Ending::Failed(_)) => "failed",
         Finish::Ended(Ending::FailedUncleaned(_)) => "failed, uncleaned",
         Finish::Ended(Ending::Unknown(_)) => "unknown",
@@ -177,26 +188,31 @@ const fn ending_name(finish: &Finish) -> &'static str {
 }
 
 /// Every name that a runner's end has.
-pub const ENDINGS: [&str; 7] =
-    ["delivered", "delivered, uncleaned", "failed", "failed, uncleaned", "unknown", "suspended", "lost"];
+pub const ENDINGS: [&str; 8] =
+    ["delivered", "delivered, uncleaned", "failed", "failed, uncleaned", "abandoned", "unknown", "suspended", "lost"];
 
-fn start<'a>(world: &'a World, journal: &'a MemoryJournal, shape: Shape, next_pid: &mut Pid) -> Runner<'a> {
+fn start<'a>(world: &'a World, journal: &'a SimJournal, shape: Shape, next_pid: &mut Pid) -> Runner<'a> {
     let pid = *next_pid;
     *next_pid += 1;
     let future = async move {
-        let (epoch, log) =
-            journal.take(RUN).ok_or_else(|| Broken::new("journal", "the run is not in the journal".to_owned()))?;
-        let entries = journal.entries(RUN).map_err(|e| Broken::new("journal", e.to_string()))?;
+        let Taken { epoch, log, entries } = match journal.take(world, pid) {
+            Ok(taken) => taken,
+            Err(NotTaken::Disk) => {
+                world.gates.note(|| format!("p{pid} could not begin: the disk failed"));
+                return Ok(None);
+            }
+            Err(NotTaken::Broken(broken)) => return Err(broken),
+        };
         let run = recover(entries.iter().map(|e| &e.event)).map_err(|e| Broken::new("recover", e.to_string()))?;
         let meter = Meter::default();
-        let ports = SimPorts::new(world, pid, shape, journal, log, &meter);
-        let finished = drive(&ports, run, entries, epoch, &order(shape)).await;
-        Ok(Ended { finished, peak: meter.peak() })
+        let ports = SimPorts::new(world, pid, shape, log, &meter);
+        let finished = drive(&ports, run, entries, epoch, &order(shape, world.gates.is_abandoned())).await;
+        Ok(Some(Ended { finished, peak: meter.peak() }))
     };
     (pid, future.boxed_local())
 }
 
-fn order(shape: Shape) -> Order<'static> {
+fn order(shape: Shape, abandon: bool) -> Order<'static> {
     let grant = Amount { bytes: u64::from(shape.chunk_rows) * ROW_BYTES, rows: u64::from(shape.chunk_rows) };
     let times = u64::from(shape.readers) + 1;
     Order {
@@ -213,7 +229,7 @@ fn order(shape: Shape) -> Order<'static> {
             restart_from: None,
             superseded_grace: if shape.grace { 1000 } else { 0 },
             stopping: false,
-            abandon: false,
+            abandon,
         },
         budget: Amount { bytes: grant.bytes * times + ROW_BYTES, rows: grant.rows * times },
         grant,

@@ -29,6 +29,18 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
         next.faults.remove(at);
         smaller.push(next);
     }
+    for at in 0..plan.disk.as_ref().map_or(0, |disk| disk.faults.len()) {
+        let mut next = plan.clone();
+        if let Some(disk) = &mut next.disk {
+            disk.faults.remove(at);
+        }
+        smaller.push(next);
+    }
+    if plan.disk.as_ref().is_some_and(|disk| disk.cut_between) {
+        let mut next = plan.clone();
+        next.disk.iter_mut().for_each(|disk| disk.cut_between = false);
+        smaller.push(next);
+    }
     let shape = plan.shape;
     let mut with = |change: &dyn Fn(&mut crate::fault::Shape)| {
         let mut next = plan.clone();

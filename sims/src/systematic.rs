@@ -65,7 +65,7 @@ pub const PAIRED: usize = 3;
 
 /// Plays every single fault of a shape and, if so asked, every pair.
 pub fn play_all(shape: Shape, pairs: bool) -> Report {
-    let plan = |faults: Vec<Fault>| Plan { seed: 1, shape, faults };
+    let plan = |faults: Vec<Fault>| Plan { seed: 1, shape, faults, disk: None };
     let calm = play(&plan(Vec::new()));
     let singles = at(&calm.calls);
     let mut report = Report { calls: calm.calls.len(), ..Report::default() };

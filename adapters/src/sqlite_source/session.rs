@@ -85,7 +85,7 @@ impl Session {
             .name("dpone-sqlite".into())
             .spawn(move || {
                 run(&connection, &shared, &inbox, &own);
-                own.done();
+                own.end();
                 drop(connection);
                 drop(ended);
             })

@@ -18,14 +18,14 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_
 pub(super) struct Stop {
     wanted: AtomicBool,
     interrupt: InterruptHandle,
-    /// Held while interrupting, so that no interrupt meets what the session does afterwards.
-    turn: Mutex<()>,
+    /// Whether the session has ended. Held while interrupting, so that no interrupt meets what the session does afterwards.
+    ended: Mutex<bool>,
 }
 
 impl Stop {
     pub(super) fn new(connection: &Connection) -> Self {
         let interrupt = connection.get_interrupt_handle();
-        Self { wanted: AtomicBool::new(false), interrupt, turn: Mutex::new(()) }
+        Self { wanted: AtomicBool::new(false), interrupt, ended: Mutex::new(false) }
     }
 
     /// Whether the session is to let go: for its progress handler.
@@ -35,19 +35,27 @@ impl Stop {
 
     /// Asks the session to let go, once.
     pub(super) fn ask(&self) {
-        self.wanted.store(true, Ordering::Relaxed);
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wanted.store(!*ended, Ordering::Relaxed);
+        drop(ended);
         self.again();
     }
 
     /// The session has let go.
     pub(super) fn done(&self) {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         self.wanted.store(false, Ordering::Relaxed);
+    }
+
+    /// The session has ended, and is never to let go of anything again.
+    pub(super) fn end(&self) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.done();
     }
 
     /// Interrupts unless the session has let go.
     fn again(&self) -> bool {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = self.is_wanted();
         if wanted {
             self.interrupt.interrupt();
@@ -69,4 +77,24 @@ pub(super) fn press(sessions: Vec<Arc<Stop>>) {
     };
     // Without a thread they were asked once, and their progress handlers still look.
     let _ = thread::Builder::new().name("dpone-sqlite-stop".into()).spawn(work);
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn nobody_is_pressed_who_has_let_go() {
+        let connection = Connection::open_in_memory().unwrap();
+        let stop = Stop::new(&connection);
+        stop.ask();
+        assert!(stop.is_wanted() && stop.again());
+        stop.done();
+        assert!(!stop.is_wanted() && !stop.again());
+        stop.end();
+        stop.ask();
+        assert!(!stop.is_wanted() && !stop.again());
+    }
 }

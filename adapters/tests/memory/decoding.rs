@@ -71,6 +71,7 @@ fn sink(kind: SinkType, folder: &Path) -> AnySink {
     match AnyTarget::of(&manifest).unwrap() {
         AnyTarget::Parquet(target) => AnySink::Parquet(ParquetSink::new(target, schema(), quality, folder, "fp")),
         AnyTarget::Sqlite(target) => AnySink::Sqlite(SqliteSink::new(target, schema(), quality, folder)),
+        AnyTarget::Postgres(_) => unreachable!("no server here"),
     }
 }
 

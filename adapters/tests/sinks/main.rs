@@ -6,4 +6,5 @@ mod conformance;
 mod full_disk;
 mod given;
 mod parquet;
+mod postgres;
 mod sqlite;

@@ -13,7 +13,7 @@ use dpone_engine::refusal::Refusal;
 /// What this build has adapters for.
 const SUPPORT: Support<'_> = Support {
     sources: &[SourceType::Sqlite],
-    sinks: &[SinkType::Parquet, SinkType::Sqlite],
+    sinks: &[SinkType::Parquet, SinkType::Sqlite, SinkType::Postgres],
     stores: &[StoreType::Local],
 };
 

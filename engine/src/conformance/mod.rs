@@ -5,9 +5,11 @@
 
 mod object_store;
 mod sink;
+mod source;
 
 pub use object_store::object_store;
 pub use sink::{SinkWorld, sink};
+pub use source::{SourceWorld, source};
 
 use crate::codes::Code;
 use crate::ports::Feed;

@@ -356,7 +356,7 @@ impl<'a, P: Ports> Driver<'a, P> {
     /// Closes the source, in bounded time: what does not let go of it ends with the process.
     async fn close_source(&self) {
         let clock = self.ports.clock();
-        let (closed, late) = (self.ports.source().close(), clock.sleep_until(clock.now() + self.order.stop_grace));
+        let (closed, late) = (self.ports.source().close(), clock.sleep_until(clock.steady() + self.order.stop_grace));
         pin_mut!(closed, late);
         select(closed, late).await;
     }

@@ -4,6 +4,7 @@
 
 mod evidence;
 mod results;
+mod rules;
 mod schemas;
 mod story;
 mod timelines;

@@ -58,7 +58,8 @@ pub(super) fn id_of(digest_key: &[u8; 32]) -> String {
 ///
 /// The switch needs the file alone and SQLite does not wait for that, so it is tried until the time to wait is over.
 pub(super) fn use_wal(opening: &Opening<'_>, db: &Connection) -> Result<(), Refusal> {
-    let mode = |sql: &str| db.query_row(sql, [], |r| r.get::<_, String>(0));
+    // To its end: the switch commits behind the row that announces it, and a commit that fails says so only there.
+    let mode = |sql: &str| db.query_one(sql, [], |r| r.get::<_, String>(0));
     if mode("PRAGMA journal_mode").map_err(|e| opening.fail(&e))? == "wal" {
         return Ok(());
     }

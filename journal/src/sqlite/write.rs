@@ -59,7 +59,8 @@ impl Journal {
         let raised = self
             .db
             .prepare_cached("UPDATE runs SET epoch = epoch + 1 WHERE run_id = ?1 RETURNING epoch")
-            .and_then(|mut statement| statement.query_row([run], |r| r.get(0)).optional())
+            // To its end: the statement commits behind its row, and a commit that fails says so only there.
+            .and_then(|mut statement| statement.query_one([run], |r| r.get(0)).optional())
             .map_err(|e| refusal(&self.path, &e))?;
         match raised {
             Some(epoch) => {

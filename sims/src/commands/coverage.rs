@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::{Failure, seeds, systematic};
+use super::seeds::Choice;
+use super::{Failure, Place, seeds, systematic};
 use crate::coverage::Coverage;
 use crate::systematic::shapes;
+
+/// Seeds of a short profile whose journal is in SQLite.
+const ON_DISK: u64 = 500;
 
 /// Plays seeds and every single fault, and prints what was met; true if everything was that can be, and nothing is
 /// broken.
@@ -13,9 +17,11 @@ use crate::systematic::shapes;
 /// # Errors
 /// If it cannot be printed.
 pub fn meta(count: u64, out: &mut impl Write) -> Result<bool, Failure> {
-    let all = seeds::play_all(0, count, false);
+    let all = seeds::play_all(Choice { from: 0, count, place: Place::Memory, until_broken: false });
+    let on_disk = seeds::play_all(Choice { from: 0, count: ON_DISK, place: Place::Sqlite, until_broken: false });
     let mut coverage = all.coverage;
-    let well = systematic::run(0, &mut coverage, out)? && all.failures.is_empty();
+    coverage.merge(&on_disk.coverage);
+    let well = systematic::run(0, &mut coverage, out)? && all.failures.is_empty() && on_disk.failures.is_empty();
     Ok(report(&coverage, out)? && well)
 }
 
@@ -24,10 +30,15 @@ pub fn meta(count: u64, out: &mut impl Write) -> Result<bool, Failure> {
 /// # Errors
 /// If it cannot be printed.
 pub fn nightly(count: u64, out: &mut impl Write) -> Result<bool, Failure> {
-    let seeds_well = seeds::run(0, count, false, out)?;
-    let mut coverage = seeds::play_all(count, count / 10, false).coverage;
-    let well = systematic::run(shapes().len(), &mut coverage, out)?;
-    Ok(report(&coverage, out)? && well && seeds_well)
+    let mut well = seeds::known(out)?;
+    let mut coverage = Coverage::default();
+    for (place, count) in [(Place::Memory, count), (Place::Sqlite, count / 50)] {
+        let (all, played) = seeds::played(Choice { from: 0, count, place, until_broken: false }, out)?;
+        coverage.merge(&all.coverage);
+        well &= played;
+    }
+    well &= systematic::run(shapes().len(), &mut coverage, out)?;
+    Ok(report(&coverage, out)? && well)
 }
 
 fn report(coverage: &Coverage, out: &mut impl Write) -> Result<bool, Failure> {

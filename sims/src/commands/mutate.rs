@@ -10,7 +10,8 @@ use crate::mutation::{ALL, Verdict, Workspace};
 const HEAD: &str = "# Planted defects and what finds them
 
 Written by `cargo run --release -p dpone-sims -- mutate`, which plants each of `sims/src/mutation/list.rs` in a copy of the
-engine, the journal and the simulator, and plays seeds, then every single fault, then every pair of the smallest shape.
+engine, the journal and the simulator, and plays seeds, seeds whose journal is in SQLite, every single fault, and every pair of the smallest shape, in this order.
+A defect of the journal in SQLite is only looked for with seeds that have one.
 
 | defect | what it breaks | found by | first complaint |
 |---|---|---|---|

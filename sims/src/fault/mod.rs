@@ -1,10 +1,12 @@
 //! Faults as data: what goes wrong, where, at which occurrence. A plan can be written down, replayed and shrunk.
 
+mod disk;
 mod site;
 
 use serde::{Deserialize, Serialize};
 
 use crate::rng::Rng;
+pub use disk::{DiskFault, DiskPlan, Left, Op, Trouble};
 pub use site::{Kind, Site};
 
 /// Where things go wrong from the publication on.
@@ -88,6 +90,9 @@ pub struct Plan {
     pub shape: Shape,
     /// What goes wrong, by site and number.
     pub faults: Vec<Fault>,
+    /// The disk of the journal, if that is in SQLite rather than in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskPlan>,
 }
 
 impl Plan {
@@ -138,6 +143,11 @@ impl Plan {
             }
         }
         faults.sort_unstable();
-        Self { seed, shape, faults }
+        Self { seed, shape, faults, disk: None }
+    }
+
+    /// The same scenario with its journal in SQLite, on a disk that fails.
+    pub fn on_disk(self) -> Self {
+        Self { disk: Some(DiskPlan::of_seed(self.seed)), ..self }
     }
 }

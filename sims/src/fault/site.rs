@@ -54,7 +54,9 @@ impl Site {
     pub const fn kinds(self) -> &'static [Kind] {
         use Kind::*;
         match self {
-            Site::Append => &[CrashBefore, CrashAfter, Pause, Stop, AppendLost, AppendUntold, ClockBack, Rival],
+            Site::Append => {
+                &[CrashBefore, CrashAfter, Pause, Stop, Abandon, AppendLost, AppendUntold, ClockBack, Rival]
+            }
             Site::Open => &[CrashBefore, Pause, Stop, Refused, Denied, SourceChanges],
             Site::Count => &[CrashBefore, Pause, Stop, Refused, SourceChanges],
             Site::Read => &[CrashBefore, Pause, Stop, Refused, SourceChanges, WideRow, GiantRow, RowMissed],
@@ -180,11 +182,13 @@ pub enum Kind {
     ClockBack,
     /// A second runner takes the run over while this one goes on.
     Rival,
+    /// The process is asked to stop, and whoever takes the run over from then on gives it up.
+    Abandon,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 29] = [
         Kind::CrashBefore,
         Kind::CrashAfter,
         Kind::Pause,
@@ -213,5 +217,6 @@ impl Kind {
         Kind::AppendUntold,
         Kind::ClockBack,
         Kind::Rival,
+        Kind::Abandon,
     ];
 }

@@ -14,6 +14,10 @@ const PUMP: &str = "engine/src/driver/pump.rs";
 const EFFECTS: &str = "engine/src/driver/effects.rs";
 const BUDGET: &str = "engine/src/budget.rs";
 const RULE: &str = "journal/src/rule.rs";
+const LOG: &str = "journal/src/log.rs";
+const OPEN: &str = "journal/src/sqlite/open.rs";
+const CREATION: &str = "journal/src/sqlite/creation.rs";
+const WRITE: &str = "journal/src/sqlite/write.rs";
 
 macro_rules! mutation {
     ($name:literal, $what:literal, $(($file:expr, $find:expr, $replace:expr)),+ $(,)?) => {
@@ -305,6 +309,57 @@ pub const ALL: &[Mutation] = &[
             PUMP,
             "grant.shrink(Amount { bytes: chunk.facts.bytes, rows: chunk.facts.rows });",
             "grant.shrink(Amount::default());"
+        )
+    ),
+    mutation!(
+        "nothing-synced",
+        "SQLite syncs nothing",
+        (OPEN, "PRAGMA synchronous = FULL;", "PRAGMA synchronous = OFF;")
+    ),
+    mutation!(
+        "wal-not-synced",
+        "SQLite syncs the write-ahead log at checkpoints only",
+        (OPEN, "PRAGMA synchronous = FULL;", "PRAGMA synchronous = NORMAL;")
+    ),
+    mutation!(
+        "commit-unheeded",
+        "an append whose commit failed is acknowledged",
+        (
+            WRITE,
+            "            head = next;\n        }\n        tx.commit().map_err(sql)",
+            "            head = next;\n        }\n        let _ = tx.commit();\n        Ok(())"
+        )
+    ),
+    mutation!(
+        "acknowledged-before-commit",
+        "an append is acknowledged before it is written",
+        (
+            LOG,
+            "        let result = journal.append(run, epoch, &batches);\n",
+            "        replies.drain(..).for_each(|reply| drop(reply.send(Ok(()))));\n        let result = journal.append(run, epoch, &batches);\n"
+        )
+    ),
+    mutation!(
+        "epoch-not-committed",
+        "an epoch is given to a runner before its commit is known to have succeeded",
+        (WRITE, "statement.query_one([run], |r| r.get(0))", "statement.query_row([run], |r| r.get(0))")
+    ),
+    mutation!(
+        "wal-switch-unheeded",
+        "a switch to the write-ahead log that failed goes unnoticed",
+        (
+            CREATION,
+            "db.query_one(sql, [], |r| r.get::<_, String>(0))",
+            "db.query_row(sql, [], |r| r.get::<_, String>(0))"
+        )
+    ),
+    mutation!(
+        "wal-thrown-away",
+        "opening a journal takes what is left of a killed runner for rubbish",
+        (
+            OPEN,
+            "        on_local_disk(self.path)?;\n        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;\n        self.is_writable",
+            "        on_local_disk(self.path)?;\n        let _ = std::fs::remove_file(beside(self.path, \"-wal\"));\n        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;\n        self.is_writable"
         )
     ),
 ];

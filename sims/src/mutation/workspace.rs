@@ -12,11 +12,14 @@ use super::Mutation;
 /// The parts of the repository that are copied.
 const PARTS: [&str; 3] = ["engine", "journal", "sims"];
 /// What is played against a planted defect, until something finds it.
-const PROOFS: [(&str, &[&str]); 3] = [
+const PROOFS: [(&str, &[&str]); 4] = [
     ("seeds", &["run", "--seeds", "6000", "--until-broken"]),
+    ("seeds on SQLite", &["run", "--seeds", "500", "--journal", "sqlite", "--until-broken"]),
     ("single faults", &["systematic", "--pairs", "0"]),
     ("pairs", &["systematic", "--pairs", "1"]),
 ];
+/// What writes to a journal in SQLite.
+const LOG: &str = "journal/src/log.rs";
 /// How long one of them may take before the defect counts as one that hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -70,7 +73,7 @@ impl Workspace {
     pub fn try_out(&self, mutation: &Mutation) -> io::Result<Verdict> {
         let verdict = self.plant(mutation).and_then(|()| {
             self.build()?;
-            self.judge()
+            self.judge(mutation)
         });
         for edit in mutation.edits {
             write(&self.copy.join(edit.file), &fs::read_to_string(self.origin.join(edit.file))?)?;
@@ -102,9 +105,11 @@ impl Workspace {
         Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()))
     }
 
-    fn judge(&self) -> io::Result<Verdict> {
+    fn judge(&self, mutation: &Mutation) -> io::Result<Verdict> {
         let binary = self.copy.join("target/debug/dpone-sims");
-        for (by, arguments) in PROOFS {
+        // Only a journal in SQLite has what is broken in SQLite.
+        let only_there = mutation.edits.iter().any(|e| e.file.starts_with("journal/src/sqlite") || e.file == LOG);
+        for (by, arguments) in PROOFS.into_iter().filter(|(by, _)| !only_there || by.ends_with("SQLite")) {
             let transcript = self.copy.join("transcript");
             let file = fs::File::create(&transcript)?;
             let child = Command::new(&binary).args(arguments).stdout(file).stderr(Stdio::null()).spawn()?;

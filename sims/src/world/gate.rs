@@ -39,6 +39,8 @@ pub struct Gates {
     stopping: RefCell<BTreeSet<Pid>>,
     /// Processes that are looking at every object.
     verifying: RefCell<BTreeSet<Pid>>,
+    /// Set once an operator gives the run up.
+    abandoned: Cell<bool>,
     /// Set when a second runner is to take over.
     rival: Cell<bool>,
     /// How far the wall clock has jumped back, milliseconds.
@@ -65,6 +67,7 @@ impl Gates {
             frozen: RefCell::default(),
             stopping: RefCell::default(),
             verifying: RefCell::default(),
+            abandoned: Cell::new(false),
             rival: Cell::new(false),
             behind: Cell::new(0),
             late: RefCell::default(),
@@ -109,6 +112,17 @@ impl Gates {
     /// Whether a process was asked to stop.
     pub fn is_stopping(&self, pid: Pid) -> bool {
         self.stopping.borrow().contains(&pid)
+    }
+
+    /// Stops a process, and has the run given up by whoever takes it over.
+    pub fn abandon(&self, pid: Pid) {
+        self.abandoned.set(true);
+        self.stop(pid);
+    }
+
+    /// Whether runners give the run up.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.get()
     }
 
     /// Says whether a process is looking at every object, so that its looks are no probes.

@@ -28,6 +28,7 @@ impl World {
             Some(Kind::CrashBefore) => self.die(pid).await,
             Some(Kind::Pause) => self.gates.freeze(pid).await,
             Some(Kind::Stop) => self.gates.stop(pid),
+            Some(Kind::Abandon) => self.gates.abandon(pid),
             Some(Kind::ForeignClaim) => self.foreign_claim(),
             Some(Kind::ForeignPublish) => self.foreign_publish(),
             other => return other,

@@ -4,6 +4,7 @@ pub mod body;
 pub mod evidence;
 pub mod foreign;
 pub mod gate;
+pub mod journal;
 pub mod landing;
 pub mod ports;
 pub mod sink;
@@ -67,7 +68,11 @@ pub struct World {
 impl World {
     /// A world with those rows in its source and a target that holds `base`.
     pub fn new(plan: &Plan, rows: Vec<Row>, base: Vec<Row>, traced: bool) -> Self {
-        let time = Time::default();
+        Self::in_time(Time::default(), plan, rows, base, traced)
+    }
+
+    /// The same, in a time that goes on already.
+    pub fn in_time(time: Time, plan: &Plan, rows: Vec<Row>, base: Vec<Row>, traced: bool) -> Self {
         let mut state = State { rows: rows.clone(), ..State::default() };
         state.history.insert(0, rows);
         state.target.content = base.clone();

@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::Poll;
 
 use dpone_engine::ports::{AppendError, Clock, Control, Entropy, Observer, Ports, RunLog};
 use dpone_engine::run::{Effect, Event, Receipt, UnitId};
-use dpone_journal::memory::{Fate, MemoryJournal, MemoryLog};
+use dpone_journal::memory::Fate;
 
 use super::evidence::SimEvidence;
 use super::gate::Pid;
+use super::journal::Log;
 use super::sink::SimSink;
 use super::source::SimSource;
 use super::store::SimStore;
@@ -22,8 +22,7 @@ use crate::rng::Rng;
 pub struct SimLog {
     world: World,
     pid: Pid,
-    log: MemoryLog,
-    journal: MemoryJournal,
+    log: Log,
 }
 
 /// Virtual wall time.
@@ -53,9 +52,9 @@ pub struct SimPorts {
 
 impl SimPorts {
     /// The ports of a process that took the run over with that log.
-    pub fn new(world: &World, pid: Pid, shape: Shape, journal: &MemoryJournal, log: MemoryLog, meter: &Meter) -> Self {
+    pub fn new(world: &World, pid: Pid, shape: Shape, log: Log, meter: &Meter) -> Self {
         Self {
-            log: SimLog { world: world.clone(), pid, log, journal: journal.clone() },
+            log: SimLog { world: world.clone(), pid, log },
             source: SimSource::new(world, pid, shape, meter),
             store: SimStore::new(world, pid, meter),
             sink: SimSink::new(world, pid, shape),
@@ -79,8 +78,7 @@ impl RunLog for SimLog {
             Some(Kind::Rival) => self.world.gates.call_rival(),
             _ => {}
         }
-        self.journal.on_append(Rc::new(move |_| fate));
-        let result = self.log.append(at, events).await;
+        let result = self.log.append(fate, at, events).await;
         if fault == Some(Kind::CrashAfter) {
             self.world.die(self.pid).await
         }

@@ -96,9 +96,11 @@ impl Source for SimSource {
         let fault = self.world.pass(self.pid, Site::Probe).await;
         let version = authority.strip_prefix("version ").and_then(|v| v.parse().ok());
         let state = version.and_then(|v: u64| Some((v, self.snapshot(v)?)));
+        let is_open = self.open.borrow().as_ref().is_some_and(|(open, _)| Some(*open) == version);
         let seen = match (fault, state) {
             (Some(Kind::CannotTell), _) => Seen::CannotTell,
             (Some(Kind::StateGone), _) => Seen::Nothing,
+            _ if is_open => Seen::Ours,
             (_, Some(state)) if persistent => {
                 *self.open.borrow_mut() = Some(state);
                 Seen::Ours
