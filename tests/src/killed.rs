@@ -53,7 +53,6 @@ impl Ground {
     /// If it cannot be copied.
     pub fn keep(&self) {
         copy(&self.route.folder, &self.base);
-        self.route.keep_server();
     }
 
     /// Back to that.
@@ -62,7 +61,6 @@ impl Ground {
     /// If it cannot be copied.
     pub fn reset(&self) {
         copy(&self.base, &self.route.folder);
-        self.route.reset_server();
     }
 
     /// Every step that a command journals, in order.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
-use dpone_fixtures::postgres::{Postgres, SUPERUSER};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rusqlite::Connection;
 
@@ -19,8 +18,6 @@ pub enum Sink {
     Parquet,
     /// A table of a SQLite database.
     Sqlite,
-    /// A table of a PostgreSQL database of the route's own.
-    Postgres,
 }
 
 /// How a route publishes.
@@ -43,8 +40,6 @@ pub struct Route {
     mode: Mode,
     rows: i64,
     width: usize,
-    /// The database of a route to PostgreSQL.
-    database: String,
 }
 
 impl Route {
@@ -61,8 +56,7 @@ impl Route {
     /// # Panics
     /// If they cannot be made.
     pub fn of(folder: &Path, sink: Sink, mode: Mode, per_partition: bool, rows: i64, width: usize) -> Self {
-        let database = if sink == Sink::Postgres { Postgres::shared().database() } else { String::new() };
-        let route = Self { folder: folder.to_owned(), sink, mode, rows, width, database };
+        let route = Self { folder: folder.to_owned(), sink, mode, rows, width };
         let db = Connection::open(folder.join("source.db")).expect("a source");
         db.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, v TEXT); CREATE INDEX t_k ON t (k);")
             .expect("a table");
@@ -73,15 +67,8 @@ impl Route {
         rows.commit().expect("the rows");
         let topology = if per_partition { "per_partition" } else { "shared_per_run" };
         let (target, key) = match sink {
-            Sink::Parquet => ("type: parquet, uri: dataset".to_owned(), ""),
-            Sink::Sqlite => ("type: sqlite, path: target.db, table: {name: t}".to_owned(), ", key: [id]"),
-            Sink::Postgres => {
-                let (port, database) = (Postgres::shared().port(), &route.database);
-                let connection = format!(
-                    "{{host: 127.0.0.1, port: {port}, database: {database}, username: {SUPERUSER}, ssl_mode: disable}}"
-                );
-                (format!("type: postgres, connection: {connection}, table: {{name: t}}"), ", key: [id]")
-            }
+            Sink::Parquet => ("type: parquet, uri: dataset", ""),
+            Sink::Sqlite => ("type: sqlite, path: target.db, table: {name: t}", ", key: [id]"),
         };
         let mode_name = match mode {
             Mode::FullRefresh => "full_refresh",
@@ -158,7 +145,6 @@ runtime:
         let mut rows = match self.sink {
             Sink::Parquet => self.dataset(),
             Sink::Sqlite => self.table(),
-            Sink::Postgres => self.server_table(),
         };
         rows.sort();
         rows
@@ -173,56 +159,6 @@ runtime:
         let Ok(mut statement) = db.prepare("SELECT id, k, v FROM t") else { return Vec::new() };
         let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))).expect("rows");
         rows.collect::<Result<_, _>>().expect("every row")
-    }
-
-    fn server_table(&self) -> Vec<Row> {
-        if self.psql("select to_regclass('t') is null") == "t" {
-            return Vec::new();
-        }
-        let text = self.psql("select coalesce(json_agg(json_build_array(id, k, v)), '[]') from t");
-        serde_json::from_str(&text).expect("rows")
-    }
-
-    /// The columns that the target has on a server.
-    ///
-    /// # Panics
-    /// If it has none.
-    pub fn server_columns(&self) -> Vec<String> {
-        let sql = "select attname from pg_attribute where attrelid = 't'::regclass and attnum > 0 order by attnum";
-        self.psql(sql).lines().map(str::to_owned).collect()
-    }
-
-    fn psql(&self, sql: &str) -> String {
-        Postgres::shared().psql(&self.database, sql)
-    }
-
-    /// What a server holds of the target is from now on what [`Self::reset_server`] goes back to.
-    ///
-    /// # Panics
-    /// If the server refuses.
-    pub fn keep_server(&self) {
-        if self.sink == Sink::Postgres {
-            let database = &self.database;
-            self.replace(&format!("{database}_base"), database);
-        }
-    }
-
-    /// Back to that.
-    ///
-    /// # Panics
-    /// If the server refuses.
-    pub fn reset_server(&self) {
-        if self.sink == Sink::Postgres {
-            let database = &self.database;
-            self.replace(database, &format!("{database}_base"));
-        }
-    }
-
-    fn replace(&self, database: &str, with: &str) {
-        let psql = |sql: &str| Postgres::shared().psql("postgres", sql);
-        psql(&format!("select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = '{with}'"));
-        psql(&format!("drop database if exists {database} with (force)"));
-        psql(&format!("create database {database} template {with}"));
     }
 
     fn dataset(&self) -> Vec<Row> {
@@ -307,19 +243,6 @@ runtime:
                 }
             }
             Sink::Sqlite => {}
-            Sink::Postgres => {
-                let tables = self.psql("select 'table ' || relname from pg_class where relname like 'stg\\_%'");
-                left.extend(tables.lines().map(str::to_owned));
-                for (what, sql) in [
-                    ("loads", "select count(*) from __dpone_load"),
-                    ("held claims", "select count(*) from __dpone_claim where held"),
-                ] {
-                    let count = self.psql(sql);
-                    if count != "0" {
-                        left.push(format!("{count} {what}"));
-                    }
-                }
-            }
         }
         left
     }

@@ -4,7 +4,7 @@
 //! The steps are enumerated from the journal of a healthy run: every effect that is announced (announced and not begun),
 //! every effect that is confirmed (done and not recorded; recorded and nothing done because of it), and every other fact.
 //! Each distinct one is killed at where it happens first and where it happens last, and a step that no kill met fails the
-//! test. A few points between, spread over all work on files and all messages to a server, are killed at as well; with `DPONE_KILL_ALL=1` all of them,
+//! test. A few points between, spread over all work on files, are killed at as well; with `DPONE_KILL_ALL=1` all of them,
 //! and every time that a step happens. What was enumerated and what was run is printed and compared.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -57,8 +57,7 @@ fn matrix(name: &str, ground: &Ground, arguments: &[&str], absent: &[EffectKind]
     let points = ground.points(arguments);
     let every = if all { 1 } else { points.len().div_ceil(SPREAD) };
     let mut between = 0;
-    let commits = points.iter().filter(|p| p.path == "socket:COMMIT");
-    for point in points.iter().step_by(every).chain(commits) {
+    for point in points.iter().step_by(every) {
         ground.reset();
         ground.killer.kill_at(&ground.route.folder, arguments, point.number);
         recovers(ground, &format!("{name}: {point:?}"));
@@ -140,21 +139,6 @@ fn sqlite_merge() {
     route(Sink::Sqlite, Mode::Merge, false);
 }
 
-#[test]
-fn postgres_full_refresh_per_partition() {
-    route(Sink::Postgres, Mode::FullRefresh, true);
-}
-
-#[test]
-fn postgres_append() {
-    route(Sink::Postgres, Mode::Append, false);
-}
-
-#[test]
-fn postgres_merge() {
-    route(Sink::Postgres, Mode::Merge, false);
-}
-
 use EffectKind::{Check, Count, Load, Open, Publish, Put, Read, Stage, Verify};
 
 #[test]
@@ -168,11 +152,6 @@ fn sqlite_publication_announced() {
 }
 
 #[test]
-fn postgres_publication_announced() {
-    after(Sink::Postgres, Step::Announced(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check]);
-}
-
-#[test]
 fn parquet_publication_done() {
     after(Sink::Parquet, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
 }
@@ -180,9 +159,4 @@ fn parquet_publication_done() {
 #[test]
 fn sqlite_publication_done() {
     after(Sink::Sqlite, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
-}
-
-#[test]
-fn postgres_publication_done() {
-    after(Sink::Postgres, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
 }

@@ -6,5 +6,7 @@ mod consistency;
 mod describe;
 mod property;
 mod ranges;
+#[path = "../rows/mod.rs"]
+mod rows;
 mod storage_classes;
 mod support;

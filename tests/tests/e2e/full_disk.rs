@@ -43,7 +43,6 @@ fn trouble(sink: Sink, place: Place, trouble: Trouble, at: &Step, exit: i32, cod
         (Place::Journal, _) => "j",
         (Place::Target, Sink::Parquet) => "dataset",
         (Place::Target, Sink::Sqlite) => "d",
-        (Place::Target, Sink::Postgres) => unreachable!("the server's disk is not this process's to fill"),
     });
     let disk = Disk::new(&mount, if place == Place::Journal { "size=1m" } else { "size=48m,nr_inodes=300" });
     let route = Route::of(folder.path(), sink, Mode::Append, false, 1_000, 4_000);

@@ -183,7 +183,6 @@ fn empty_tables() {
     for (sink, modes) in [
         (Sink::Parquet, &[Mode::FullRefresh, Mode::Append][..]),
         (Sink::Sqlite, &[Mode::FullRefresh, Mode::Append, Mode::Merge]),
-        (Sink::Postgres, &[Mode::FullRefresh, Mode::Append, Mode::Merge]),
     ] {
         for &mode in modes {
             for per_partition in [false, true] {
@@ -196,7 +195,6 @@ fn empty_tables() {
                     let names = match sink {
                         Sink::Parquet => dataset(&folder.path().join("dataset")).0,
                         Sink::Sqlite => table(&folder.path().join("target.db"), "t").0,
-                        Sink::Postgres => route.server_columns(),
                     };
                     assert_eq!(names, ["id", "k", "v"], "{sink:?} {mode:?}");
                     assert_eq!(route.delivered(), []);
@@ -248,10 +246,10 @@ fn columns_of_queries() {
     }
 }
 
-/// Names that differ only in case are two columns to Parquet and PostgreSQL, and one to SQLite.
+/// Names that differ only in case are two columns to Parquet and one to SQLite.
 #[test]
 fn names_that_differ_in_case() {
-    for sink in [Sink::Parquet, Sink::Sqlite, Sink::Postgres] {
+    for sink in [Sink::Parquet, Sink::Sqlite] {
         let folder = scratch();
         let route = Route::new(folder.path(), sink, Mode::FullRefresh, false);
         route.edit("table: {name: t}\n  options", "query: \"SELECT id, k, v, v AS V FROM t\"\n  options");
@@ -262,10 +260,6 @@ fn names_that_differ_in_case() {
                 assert_eq!(dataset(&folder.path().join("dataset")).0, ["id", "k", "v", "V"]);
             }
             Sink::Sqlite => drop(ended.with(2, "error[duplicate_column_name]")),
-            Sink::Postgres => {
-                ended.delivered();
-                assert_eq!(route.server_columns(), ["id", "k", "v", "V"]);
-            }
         }
     }
 }
