@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod admission;
+mod conformance;
 mod consistency;
 mod describe;
 mod property;
