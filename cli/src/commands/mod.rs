@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod execute;
 pub(crate) mod explain;
+mod find;
 pub(crate) mod journal;
 pub(crate) mod plan;
 pub(crate) mod reconcile;

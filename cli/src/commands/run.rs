@@ -11,7 +11,7 @@ use dpone_journal::sqlite::{Journal, RunRow};
 use uuid::Uuid;
 
 use super::execute::{Job, execute};
-use super::{Answer, manifest_file, one, planned};
+use super::{Answer, find, manifest_file, one, planned};
 use crate::args::{Global, RunArgs};
 use crate::compose::preflight::source;
 use crate::compose::{Loaded, Sides, load, preflight, published_here, storage};
@@ -61,7 +61,7 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, known: &mut K
 
 fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known, output: &Output) -> Answer {
     let journal = Journal::open_existing(&loaded.journal).map_err(one)?;
-    let row = find(&journal, loaded, run).map_err(one)?;
+    let row = meant(&journal, loaded, run).map_err(one)?;
     known.run = Some(row.run.clone());
     known.target = Some(row.target.clone());
     let locks = lock::take(&loaded.journal, &row.manifest, &row.target).map_err(one)?;
@@ -174,11 +174,11 @@ fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Re
     ))))
 }
 
-fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
+fn meant(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
     let name = &loaded.manifest.name;
     match run {
         Some(run) => {
-            let row = journal.run(run)?;
+            let row = find::find(journal, run)?;
             if row.manifest == *name {
                 return Ok(row);
             }

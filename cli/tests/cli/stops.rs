@@ -4,6 +4,7 @@ use std::fs;
 
 use dpone_journal::lock;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::world::{MANY, World};
 
@@ -32,7 +33,17 @@ fn a_signal_suspends_and_resume_finishes() {
 #[test]
 fn a_killed_run_is_resumed() {
     let world = World::new(MANY);
-    assert_eq!(world.reading(&["run", "m.yaml"]).signal(Signal::KILL).code, None);
+    let running = world.reading(&["run", "m.yaml"]);
+    let row = world.newest();
+    assert_eq!((row["outcome"].as_str(), row["runner"].as_u64()), (Some("running"), Some(running.pid())));
+    let run = row["run_id"].as_str().unwrap().to_owned();
+    let shown = world.run(&["runs", "show", &run]).with(0, "");
+    assert!(shown.out.contains(&format!("process {} is working on it", running.pid())), "{shown}");
+    assert_eq!(running.signal(Signal::KILL).code, None);
+    assert_eq!((world.newest()["outcome"].as_str(), &world.newest()["runner"]), (Some("interrupted"), &Value::Null));
+    let shown = world.run(&["runs", "show", &run]).with(0, "");
+    assert!(shown.out.contains(": interrupted in Reading"), "{shown}");
+    assert!(shown.out.contains(&format!("dpone run m.yaml --resume {run}")), "{shown}");
     world.run(&["run", "m.yaml"]).with(2, "error[run_unsettled]");
     let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
     assert_eq!(told["rows"], MANY);
