@@ -102,6 +102,11 @@ pub(crate) enum Command {
         /// The run
         run: String,
     },
+    /// Show who has claimed a target, or give a claim back whose journal is gone
+    Claim {
+        #[command(subcommand)]
+        command: ClaimCommand,
+    },
     /// Read the journal
     Journal {
         #[command(subcommand)]
@@ -152,6 +157,30 @@ pub(crate) enum RunsCommand {
     Abandon {
         /// The run
         run: String,
+    },
+}
+
+/// What to do with a target's claim.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClaimCommand {
+    /// Show which run has claimed a manifest's target
+    Show {
+        /// The manifest
+        manifest: PathBuf,
+    },
+    /// Give a claim back whose journal is gone for good
+    ///
+    /// The run can then neither load nor publish any more. What it staged stays. A run whose journal exists is settled
+    /// with that journal instead: `runs abandon`.
+    Release {
+        /// The manifest
+        manifest: PathBuf,
+        /// The run that has claimed the target
+        #[arg(long, value_name = "RUN")]
+        run: String,
+        /// That no journal with this run exists any more
+        #[arg(long, required = true)]
+        journal_is_gone: bool,
     },
 }
 

@@ -1,5 +1,6 @@
 //! One command per file. Each answers with its exit code, or with the refusals that end it.
 
+pub(crate) mod claim;
 pub(crate) mod completions;
 pub(crate) mod execute;
 pub(crate) mod explain;
@@ -10,6 +11,7 @@ pub(crate) mod reconcile;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
+mod unsettled;
 
 use std::path::{Path, PathBuf};
 

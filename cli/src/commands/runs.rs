@@ -92,7 +92,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                     })
                 })
                 .collect();
-            output.json(&json!({ "runs": runs }));
+            output.json(&json!({ "journal_id": journal.id(), "runs": runs }));
         }
         Format::Text | Format::Md => {
             let mut grid = Grid::new(&["run", "manifest", "planned", "outcome", "state", ">attempt", ">rows"]);

@@ -123,6 +123,11 @@ fn another_runner_is_left_alone() {
 fn another_journals_claim_is_respected() {
     let world = World::new(MANY);
     world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
+    let before = world.listing();
+    let refused = world.run(&["plan", "m.yaml", "--journal", "other.db"]).with(2, "error[target_claimed_elsewhere]");
+    assert_eq!(world.listing(), before, "a plan creates nothing");
+    assert!(refused.err.contains("dpone claim release m.yaml --run"), "{refused}");
+    world.run(&["plan", "m.yaml"]).with(2, "error[run_unsettled]");
     let told = world.run(&["run", "m.yaml", "--journal", "other.db", "--format", "json"]);
     let told = told.with(5, "error[target_claimed_elsewhere]").json();
     assert_eq!(told["published"], false);
@@ -132,4 +137,33 @@ fn another_journals_claim_is_respected() {
     let refused = refused.with(2, "error[publication_base_changed]");
     assert!(refused.err.contains("`dpone run m.yaml --journal other.db`"), "{refused}");
     world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
+}
+
+/// A claim whose journal was deleted is given back, and its run can not go on.
+#[test]
+fn a_claim_outlives_its_journal_and_can_be_given_back() {
+    for sink in [
+        "sink: {type: parquet, uri: dataset, strategy: {mode: full_refresh}}",
+        "sink: {type: sqlite, path: target.db, table: {name: t}, strategy: {mode: full_refresh}}",
+    ] {
+        let world = World::new(MANY);
+        world.manifest(&[("sink: {type: parquet, uri: dataset, strategy: {mode: full_refresh}}", sink)]);
+        world.reading(&["run", "m.yaml", "--run-id", "lost"]).signal(Signal::TERM).with(143, "");
+        let claim = world.run(&["claim", "show", "m.yaml", "--format", "json"]).with(0, "").json();
+        assert_eq!((claim["claim"]["run_id"].as_str(), claim["claim"]["ours"].as_bool()), (Some("lost"), Some(true)));
+        let release = ["claim", "release", "m.yaml", "--run", "lost", "--journal-is-gone"];
+        world.run(&release).with(2, "run lost is in this journal");
+        world.run(&release[..5]).with(2, "--journal-is-gone");
+
+        fs::rename(world.path(".dpone"), world.path("moved")).unwrap();
+        world.run(&["run", "m.yaml"]).with(5, "error[target_claimed_elsewhere]");
+        world.run(&["claim", "release", "m.yaml", "--run", "other", "--journal-is-gone"]).with(2, "has not claimed");
+        world.run(&release).with(0, "");
+        assert!(world.run(&["claim", "show", "m.yaml"]).with(0, "").out.contains("nobody"));
+        // The journal was not gone: its run is told that it has lost the target.
+        let late = world.run(&["run", "m.yaml", "--journal", "moved/journal.db", "--resume", "-q"]);
+        assert!(late.code == Some(5) && late.err.contains("error[lease_lost]"), "{late}");
+        world.run(&["plan", "m.yaml"]).with(0, "");
+        world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    }
 }
