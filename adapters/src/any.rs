@@ -50,6 +50,7 @@ impl AnyTarget {
         match self {
             Self::Parquet(target) => target.claimed(),
             Self::Sqlite(target) => target.claimed(),
+            Self::Postgres(target) => target.claimed(),
         }
     }
 
@@ -58,6 +59,7 @@ impl AnyTarget {
         match self {
             Self::Parquet(target) => target.release(claimant),
             Self::Sqlite(target) => target.release(claimant),
+            Self::Postgres(target) => target.release(claimant),
         }
     }
 
