@@ -42,6 +42,27 @@ impl AnyTarget {
         }
     }
 
+    /// The runner that has claimed the target. Creates nothing, and takes no lock.
+    ///
+    /// # Errors
+    /// `target_not_reachable` if that cannot be read.
+    pub fn claimed(&self) -> Result<Option<Claimant>, Refusal> {
+        match self {
+            Self::Parquet(target) => target.claimed(),
+            Self::Sqlite(target) => target.claimed(),
+            Self::Postgres(target) => target.claimed(),
+        }
+    }
+
+    /// Gives the claim back for that run, which can then not go on.
+    pub fn release(&self, claimant: &Claimant) -> Outcome {
+        match self {
+            Self::Parquet(target) => target.release(claimant),
+            Self::Sqlite(target) => target.release(claimant),
+            Self::Postgres(target) => target.release(claimant),
+        }
+    }
+
     /// What the target is now. Creates nothing.
     ///
     /// # Errors

@@ -14,7 +14,6 @@ pub mod object_store;
 pub mod parquet_sink;
 pub mod postgres;
 pub mod postgres_sink;
-#[expect(dead_code, reason = "nothing looks at a catalog yet")]
 pub mod postgres_source;
 pub mod sqlite_sink;
 pub mod sqlite_source;

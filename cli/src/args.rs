@@ -102,6 +102,11 @@ pub(crate) enum Command {
         /// The run
         run: String,
     },
+    /// Show who has claimed a target, or give a claim back whose journal is gone
+    Claim {
+        #[command(subcommand)]
+        command: ClaimCommand,
+    },
     /// Read the journal
     Journal {
         #[command(subcommand)]
@@ -129,9 +134,13 @@ impl Command {
     /// Whether its result is all that it does.
     pub(crate) fn only_reads(&self) -> bool {
         match self {
-            Self::Run(_) | Self::Reconcile { .. } | Self::Runs { command: Some(RunsCommand::Abandon { .. }) } => false,
+            Self::Run(_)
+            | Self::Reconcile { .. }
+            | Self::Runs { command: Some(RunsCommand::Abandon { .. }) }
+            | Self::Claim { command: ClaimCommand::Release { .. } } => false,
             Self::Plan { .. }
             | Self::Runs { .. }
+            | Self::Claim { .. }
             | Self::Journal { .. }
             | Self::Explain { .. }
             | Self::Schema { .. }
@@ -167,6 +176,30 @@ pub(crate) enum RunsCommand {
     Abandon {
         /// The run
         run: String,
+    },
+}
+
+/// What to do with a target's claim.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClaimCommand {
+    /// Show which run has claimed a manifest's target
+    Show {
+        /// The manifest
+        manifest: PathBuf,
+    },
+    /// Give a claim back whose journal is gone for good
+    ///
+    /// The run can then neither load nor publish any more. What it staged stays. A run whose journal exists is settled
+    /// with that journal instead: `runs abandon`.
+    Release {
+        /// The manifest
+        manifest: PathBuf,
+        /// The run that has claimed the target
+        #[arg(long, value_name = "RUN")]
+        run: String,
+        /// That no journal with this run exists any more
+        #[arg(long, required = true)]
+        journal_is_gone: bool,
     },
 }
 

@@ -54,6 +54,7 @@ fn dispatch(cli: &Cli, output: &Output) -> Answer {
         Command::Run(args) => commands::run::run(&cli.global, args, output),
         Command::Reconcile { run } => commands::reconcile::reconcile(&cli.global, run, output),
         Command::Runs { command } => commands::runs::runs(&cli.global, command.as_ref(), output),
+        Command::Claim { command } => commands::claim::claim(&cli.global, command, output),
         Command::Journal { command } => commands::journal::journal(&cli.global, command, output),
     }
 }

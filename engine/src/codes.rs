@@ -98,6 +98,10 @@ codes! {
     // Reading.
     SourceValueTypeMismatch = "source_value_type_mismatch", SourceRange, "A cell is not of its column's declared type.";
     InvalidTextEncoding = "invalid_text_encoding", SourceRange, "A text cell is not valid in its encoding.";
+    DecimalNotFinite = "decimal_not_finite", SourceRange, "A decimal is NaN or infinite.";
+    DecimalScaleOverflow = "decimal_scale_overflow", SourceRange, "A decimal has more digits after the point than its column.";
+    DecimalOverflow = "decimal_overflow", SourceRange, "A decimal has more digits before the point than its column.";
+    DateOutOfRange = "date_out_of_range", SourceRange, "A date or timestamp is infinite or outside of the years 0001 to 9999.";
     SourceChangedDuringOpen = "source_changed_during_open", SourceRange, "The source kept changing while the readers were opened.";
     SourceReadFailed = "source_read_failed", SourceRange, "Reading a range failed.";
     SourceSchemaChanged = "source_schema_changed", SourceRange, "The source's schema is not the one that was planned.";

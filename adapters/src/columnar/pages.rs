@@ -38,7 +38,9 @@ impl Pages {
             self.header = Some(blob);
             return Ok(());
         };
-        let (kind, checked) = with_checksum(&header, crc32fast::hash(&blob)).ok_or_else(malformed)?;
+        let (kind, plain, checked) = with_checksum(&header, crc32fast::hash(&blob)).ok_or_else(malformed)?;
+        // The encoder hands a compressed page over in a buffer as long as the page was before, and nobody counts that.
+        let blob = if plain > blob.len() as u64 / 8 * 9 { Bytes::copy_from_slice(&blob) } else { blob };
         self.grown += (checked.len() - header.len()) as u64;
         let size = (checked.len() + blob.len()) as u64;
         self.bytes += size;
@@ -53,19 +55,23 @@ impl Pages {
     }
 }
 
-/// The type of the page, and its header with a checksum. `None` if the header is not what the encoder writes today.
+/// The type of the page, its size before compression, and its header with a checksum. `None` if the header is not what the
+/// encoder writes today.
 ///
 /// A header begins with three fields of 32 bits (type and both sizes); field 4 is the checksum; a structure follows.
-fn with_checksum(header: &[u8], crc: u32) -> Option<(u64, Bytes)> {
+fn with_checksum(header: &[u8], crc: u32) -> Option<(u64, u64, Bytes)> {
     let mut rest = header;
-    let mut kind = 0;
+    let (mut kind, mut plain) = (0, 0);
     for field in 1..=3 {
         if rest.try_get_u8().ok()? != NEXT_I32 {
             return None;
         }
         let value = varint(&mut rest)?;
-        if field == 1 {
-            kind = value / 2;
+        // Signs are in the last bit.
+        match field {
+            1 => kind = value / 2,
+            2 => plain = value / 2,
+            _ => {}
         }
     }
     let next = rest.try_get_u8().ok()?;
@@ -82,7 +88,7 @@ fn with_checksum(header: &[u8], crc: u32) -> Option<(u64, Bytes)> {
     }
     checked.extend([zigzag as u8, nearer]);
     checked.extend_from_slice(rest);
-    Some((kind, checked.into()))
+    Some((kind, plain, checked.into()))
 }
 
 fn varint(bytes: &mut &[u8]) -> Option<u64> {

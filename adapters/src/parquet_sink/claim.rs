@@ -53,6 +53,12 @@ struct Claim {
     held: bool,
 }
 
+/// Who has claimed a dataset, read without its lock: the file is only ever replaced whole.
+pub(super) fn claimed(root: &Path) -> io::Result<Option<Claimant>> {
+    let claim = read_json::<Claim>(&books(root).join("claim.json"))?;
+    Ok(claim.filter(|claim| claim.held).map(|claim| claim.claimant))
+}
+
 /// Who has claimed a dataset.
 enum Standing {
     Nobody,

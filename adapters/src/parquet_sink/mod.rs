@@ -69,6 +69,22 @@ impl ParquetTarget {
         &self.root
     }
 
+    /// The runner that has claimed the dataset. Creates nothing, and takes no lock.
+    ///
+    /// # Errors
+    /// `target_not_reachable` if that cannot be read.
+    pub fn claimed(&self) -> Result<Option<Claimant>, Refusal> {
+        claim::claimed(&self.root).map_err(|e| {
+            let why = failure::why(Code::TargetNotReachable, "the dataset's claim", &e);
+            Refusal::new(why.code, why.detail).at(self.root.display().to_string())
+        })
+    }
+
+    /// Gives the claim back for that run, which can then not go on.
+    pub fn release(&self, claimant: &Claimant) -> Outcome {
+        lock(&self.root).map_or_else(Outcome::NotDone, |lock| lock.release(claimant))
+    }
+
     /// What the target is now. Creates nothing.
     ///
     /// # Errors

@@ -12,7 +12,8 @@ use crate::columnar::decode::Cell;
 pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 pub(super) const TRAILER: &[u8] = &[0xff, 0xff];
 
-/// Days from 1970-01-01 to 2000-01-01, where the server counts from.
+/// Days from 1970-01-01 to 2000-01-01, where the server counts from. The least number of days and of microseconds are its
+/// infinities.
 const EPOCH_DAYS: i32 = 10_957;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
@@ -40,13 +41,17 @@ pub(super) fn field<'a>(cell: Cell<'a>, column: &Column, to: &mut Vec<u8>) -> St
         (Cell::Float64(v), _) => fixed(&v.to_bits().to_be_bytes(), to),
         (Cell::Decimal(v), LogicalType::Decimal { scale, .. }) => numeric::push(v, *scale, to),
         (Cell::WideDecimal(v), LogicalType::Decimal { scale, .. }) => numeric::push_wide(&v, *scale, to),
-        (Cell::Date(v), _) => fixed(&v.checked_sub(EPOCH_DAYS).ok_or_else(other)?.to_be_bytes(), to),
+        (Cell::Date(v), _) => {
+            let since = v.checked_sub(EPOCH_DAYS).filter(|v| *v != i32::MIN).ok_or_else(other)?;
+            fixed(&since.to_be_bytes(), to);
+        }
         (Cell::Ticks(v), LogicalType::Time { digits }) => {
             fixed(&micros(v, *digits).ok_or_else(other)?.to_be_bytes(), to);
         }
         (Cell::Ticks(v), LogicalType::Timestamp { digits, .. }) => {
             let epoch = i64::from(EPOCH_DAYS) * MICROS_PER_DAY;
-            let since = micros(v, *digits).and_then(|v| v.checked_sub(epoch)).ok_or_else(other)?;
+            let since = micros(v, *digits).and_then(|v| v.checked_sub(epoch));
+            let since = since.filter(|v| *v != i64::MIN).ok_or_else(other)?;
             fixed(&since.to_be_bytes(), to);
         }
         (Cell::Text(v), _) if v.as_bytes().contains(&0) => {
@@ -87,4 +92,34 @@ pub(super) fn unexpected(column: &str) -> Why {
         Code::LoadFailed,
         format!("column {column:?} of an object holds something that is not of the planned type"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn what_the_server_would_take_for_another_value_is_refused() {
+        let check = |ty: LogicalType, cell: Cell<'_>, expect: Result<usize, Code>| {
+            let column = Column { name: "c".to_owned(), nullable: true, declared: String::new(), ty };
+            let mut to = Vec::new();
+            let found = field(cell, &column, &mut to).map(|_| to.len()).map_err(|why| why.code);
+            assert_eq!(found, expect, "{} {cell:?}", column.ty);
+        };
+        let stamp = LogicalType::Timestamp { digits: 6, utc: false };
+        check(LogicalType::Date, Cell::Date(i32::MAX), Ok(8));
+        check(LogicalType::Date, Cell::Date(i32::MIN + EPOCH_DAYS + 1), Ok(8));
+        check(LogicalType::Date, Cell::Date(i32::MIN + EPOCH_DAYS), Err(Code::LoadFailed));
+        check(LogicalType::Date, Cell::Date(i32::MIN), Err(Code::LoadFailed));
+        check(stamp.clone(), Cell::Ticks(i64::MAX), Ok(12));
+        check(stamp.clone(), Cell::Ticks(i64::MIN + i64::from(EPOCH_DAYS) * MICROS_PER_DAY), Err(Code::LoadFailed));
+        check(LogicalType::Timestamp { digits: 0, utc: true }, Cell::Ticks(i64::MAX), Err(Code::LoadFailed));
+        check(LogicalType::Int { bits: 16 }, Cell::Int(40_000), Err(Code::LoadFailed));
+        check(LogicalType::Text, Cell::Text("a\0"), Err(Code::TextUnsupportedByTarget));
+        check(LogicalType::Text, Cell::Ticks(1), Err(Code::LoadFailed));
+        let column = Column { name: "c".into(), nullable: true, declared: String::new(), ty: LogicalType::Text };
+        assert_eq!(field(Cell::Text("ab"), &column, &mut Vec::new()).unwrap(), Some(&b"ab"[..]));
+    }
 }

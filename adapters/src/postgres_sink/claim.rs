@@ -75,12 +75,12 @@ pub(super) fn standing(
     }))
 }
 
-/// Who holds the claim: journal and run.
-pub(super) fn holder(session: &mut Session, place: &Place) -> Step<Option<(String, String)>> {
+/// Who holds the claim.
+pub(super) fn holder(session: &mut Session, place: &Place) -> Step<Option<Claimant>> {
     let target = quote_literal(&place.table);
-    let sql = format!("SELECT journal, run FROM {} WHERE target = {target} AND held", place.claims());
-    Ok(rows(session, &sql)?.into_iter().next().and_then(|row| match <[Option<String>; 2]>::try_from(row) {
-        Ok([Some(journal), Some(run)]) => Some((journal, run)),
+    let sql = format!("SELECT journal, run, epoch FROM {} WHERE target = {target} AND held", place.claims());
+    Ok(rows(session, &sql)?.into_iter().next().and_then(|row| match <[Option<String>; 3]>::try_from(row) {
+        Ok([Some(journal), Some(run), Some(epoch)]) => Some(Claimant { run, epoch: epoch.parse().ok()?, journal }),
         _ => None,
     }))
 }
@@ -108,10 +108,10 @@ pub(super) fn lost() -> Why {
 pub(super) fn take(session: &mut Session, place: &Place, claimant: &Claimant) -> Step<Receipt> {
     lock_target(session, place)?;
     make_books(session, place)?;
-    if let Some((journal, name)) = holder(session, place)?
-        && (&journal, &name) != (&claimant.journal, &claimant.run)
+    if let Some(other) = holder(session, place)?
+        && !other.is_same_run(claimant)
     {
-        let detail = format!("run {name} of journal {journal} has claimed {}", place.target());
+        let detail = format!("run {} of journal {} has claimed {}", other.run, other.journal, place.target());
         return Err(Why::fatal(Code::TargetClaimedElsewhere, detail));
     }
     // A claim that was given back, or raised by a later runner, is not taken again by an earlier one.

@@ -100,6 +100,19 @@ impl PostgresTarget {
         if self.mode == StrategyMode::Merge { &self.key } else { &[] }
     }
 
+    /// The runner that has claimed the table. Creates nothing.
+    ///
+    /// # Errors
+    /// `target_not_reachable` if that cannot be read.
+    pub fn claimed(&self) -> Result<Option<Claimant>, Refusal> {
+        preflight::claimed(self).map_err(|why| preflight::says(&why))
+    }
+
+    /// Gives the claim back for that run, which can then not go on.
+    pub fn release(&self, claimant: &Claimant) -> Outcome {
+        transact(&self.config, Code::CleanupFailed, |session| claim::release(session, &self.place, claimant))
+    }
+
     /// What the target is now. Creates nothing.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::StrategyMode;
 use dpone_engine::plan::TargetFacts;
+use dpone_engine::ports::Claimant;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::run::Why;
 use dpone_engine::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topology};
@@ -10,6 +11,7 @@ use dpone_engine::schema::{Column, LogicalType, Schema};
 
 use super::PostgresTarget;
 use super::catalog::{Existing, Relation, base, columns, followers, has_key, relation};
+use super::claim::{has_books, holder};
 use super::ddl::{NAME_BYTES, create, declared};
 use super::holds::holds;
 use super::session::{Step, connect, is_true, run};
@@ -42,11 +44,7 @@ pub(super) fn describe(target: &PostgresTarget, schema: &Schema) -> Result<Targe
     let mut found = Found::default();
     match look(target, schema, &mut blockers) {
         Ok(seen) => found = seen,
-        Err(why) => blockers.push(
-            Refusal::new(Code::TargetNotReachable, format!("the target's server says: {}", why.detail))
-                .at("sink")
-                .fix("Look at the connection's settings, and at the server."),
-        ),
+        Err(why) => blockers.push(says(&why)),
     }
     if !blockers.is_empty() {
         return Err(blockers);
@@ -67,6 +65,22 @@ pub(super) fn describe(target: &PostgresTarget, schema: &Schema) -> Result<Targe
         check_grant: CHECK_GRANT,
         warnings: found.warnings,
     })
+}
+
+pub(super) fn says(why: &Why) -> Refusal {
+    Refusal::new(Code::TargetNotReachable, format!("the target's server says: {}", why.detail))
+        .at("sink")
+        .fix("Look at the connection's settings, and at the server.")
+}
+
+/// Who has claimed the target.
+pub(super) fn claimed(target: &PostgresTarget) -> Step<Option<Claimant>> {
+    let mut session = connect(&target.config)?;
+    run(&mut session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+    if !has_books(&mut session, &target.place)? {
+        return Ok(None);
+    }
+    holder(&mut session, &target.place)
 }
 
 /// What the server was found to have.

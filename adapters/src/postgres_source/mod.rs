@@ -4,17 +4,29 @@
 //! column itself, with literals of its own type, so that an index can be used and each row lies in exactly one range.
 
 mod catalog;
+mod decode;
 mod describe;
 mod facts;
+mod failure;
+mod faults;
+mod fetch;
+mod limits;
 mod literal;
 mod query;
+mod reader;
 mod refused;
 mod relation;
 mod request;
 mod resolve;
+mod session;
+mod snapshot;
+mod source;
 mod types;
+mod work;
 
+pub use reader::PostgresReader;
 pub use relation::{KeyKind, KeySql, RelationSql};
 pub use request::{PostgresPlan, PostgresRequest, RangePlanner, Stated};
 pub use resolve::Resolved;
+pub use source::PostgresSource;
 pub use types::{PostgresColumn, Wire};

@@ -85,6 +85,19 @@ impl SqliteTarget {
         Ok(Self { path, table: table.name.clone(), mode: strategy.mode, key: strategy.key.clone() })
     }
 
+    /// The runner that has claimed the table. Creates nothing.
+    ///
+    /// # Errors
+    /// `target_not_reachable` if that cannot be read.
+    pub fn claimed(&self) -> Result<Option<Claimant>, Refusal> {
+        preflight::claimed(&self.path, &self.identity())
+    }
+
+    /// Gives the claim back for that run, which can then not go on.
+    pub fn release(&self, claimant: &Claimant) -> Outcome {
+        claim::release(&self.path, &self.identity(), claimant).map_or_else(Outcome::NotDone, Outcome::Done)
+    }
+
     /// The target as rivals must agree on it.
     fn identity(&self) -> String {
         identity(&self.path, &self.table)

@@ -5,12 +5,15 @@ use std::path::Path;
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::StrategyMode;
 use dpone_engine::plan::TargetFacts;
+use dpone_engine::ports::Claimant;
 use dpone_engine::refusal::Refusal;
+use dpone_engine::run::Why;
 use dpone_engine::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topology};
 use dpone_engine::schema::{Column, LogicalType, Schema};
 use rusqlite::{Connection, OpenFlags};
 
 use super::SqliteTarget;
+use super::claim::standing;
 use super::ddl::{create, declared, rowid};
 use super::publish::base;
 
@@ -79,8 +82,25 @@ pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetF
         topologies: vec![Topology::SharedPerRun, Topology::PerPartition],
         atomicity: "transaction: readers see the former rows or the new ones, never a mixture",
         check_grant: CHECK_GRANT,
-        warnings: Vec::new(),
+        warnings: decimals(schema),
     })
+}
+
+/// What a reader of the table must know of its decimals.
+fn decimals(schema: &Schema) -> Vec<String> {
+    let names: Vec<String> = schema
+        .columns
+        .iter()
+        .filter(|c| matches!(c.ty, LogicalType::Decimal { .. }))
+        .map(|c| format!("{:?}", c.name))
+        .collect();
+    match names.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "decimals are kept as text, because SQLite has no exact ones: compare {} with a cast, not as they are",
+            names.join(", ")
+        )],
+    }
 }
 
 /// An existing target table.
@@ -92,18 +112,34 @@ struct Table {
     identity: String,
 }
 
-fn existing(path: &Path, table: &str, target: &str) -> Result<Option<Table>, Refusal> {
-    let fail = |e: rusqlite::Error| {
-        let why = super::database::why(&e);
-        let (code, fix) = match why.code {
-            Code::TargetLocked => (why.code, "Wait until the other process has committed, or end it."),
-            _ => {
-                let fix = "Name a SQLite database file that can be opened, or one that does not exist yet.";
-                (Code::TargetNotReachable, fix)
-            }
-        };
-        Refusal::new(code, format!("the target database says: {}", why.detail)).at(path.display().to_string()).fix(fix)
+fn unreachable(path: &Path, why: &Why) -> Refusal {
+    let (code, fix) = match why.code {
+        Code::TargetLocked => (why.code, "Wait until the other process has committed, or end it."),
+        _ => {
+            let fix = "Name a SQLite database file that can be opened, or one that does not exist yet.";
+            (Code::TargetNotReachable, fix)
+        }
     };
+    Refusal::new(code, format!("the target database says: {}", why.detail)).at(path.display().to_string()).fix(fix)
+}
+
+/// Who has claimed the target.
+pub(super) fn claimed(path: &Path, target: &str) -> Result<Option<Claimant>, Refusal> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let found = look(path).map_err(|e| super::database::why(&e)).and_then(|db| {
+        if !super::database::table_exists(&db, "__dpone_claim")? {
+            return Ok(None);
+        }
+        standing(&db, target)
+    });
+    let standing = found.map_err(|why| unreachable(path, &why))?;
+    Ok(standing.filter(|standing| standing.held).map(|standing| standing.claimant))
+}
+
+fn existing(path: &Path, table: &str, target: &str) -> Result<Option<Table>, Refusal> {
+    let fail = |e: rusqlite::Error| unreachable(path, &super::database::why(&e));
     let db = look(path).map_err(fail)?;
     let kind = "SELECT type, strict FROM pragma_table_list(?1) WHERE schema = 'main'";
     let strict = match db.query_row(kind, [table], |r| Ok((r.get::<_, String>(0)?, r.get(1)?))) {
@@ -186,8 +222,11 @@ fn compare(schema: &Schema, merge_key: &[String], table: &Table, blockers: &mut 
         };
         if !holds(&column.ty, &there.declared, table.strict) {
             let text = format!(
-                "column {:?} is {} and the target declares {:?}, which would change values",
-                column.name, column.ty, there.declared
+                "column {:?} is {} and the target declares {:?}: {}",
+                column.name,
+                column.ty,
+                there.declared,
+                reason(&there.declared, table.strict)
             );
             blockers.push(
                 Refusal::new(Code::TargetTypeNarrowerThanSource, text)
@@ -243,6 +282,21 @@ fn holds(ty: &LogicalType, declared: &str, strict: bool) -> bool {
         // ISO dates and times and UUIDs never look like numbers.
         LogicalType::Uuid | LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => true,
         LogicalType::Binary => true,
+    }
+}
+
+/// Why a declared type does not hold what it seems to.
+fn reason(declared: &str, strict: bool) -> &'static str {
+    if strict {
+        return "a strict table refuses values of another storage class";
+    }
+    match affinity(declared) {
+        Affinity::Integer | Affinity::Numeric => {
+            "under that name SQLite makes numbers of texts, and floats of decimals, which changes values"
+        }
+        Affinity::Real => "under that name SQLite makes floats of numbers, which changes values",
+        Affinity::Text => "under that name SQLite makes texts of numbers, which changes values",
+        Affinity::Blob => "SQLite would change values",
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn connect_checked(path: &Path) -> Result<Connection, Refusal> {
     if !path.is_file() {
         let missing = if path.exists() { "it is not a file" } else { "there is no such file" };
         return Err(Refusal::new(Code::SourceNotFound, format!("the SQLite database cannot be opened: {missing}"))
-            .at(path.display().to_string())
+            .at(std::path::absolute(path).as_deref().unwrap_or(path).display().to_string())
             .fix("Correct `source.path`; relative paths start at the current directory."));
     }
     let connection = connect(path).map_err(refuse)?;

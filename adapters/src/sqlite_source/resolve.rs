@@ -85,6 +85,7 @@ pub(super) fn resolve(connection: &Connection, request: &SqliteRequest) -> Resul
         })
     });
     if !problems.is_empty() {
+        state_types_at_once(&mut problems);
         return Err(problems);
     }
     let conversions =
@@ -107,6 +108,23 @@ pub(super) fn resolve(connection: &Connection, request: &SqliteRequest) -> Resul
     sql.fits(connection)?;
     let warnings = alike(&schema.columns);
     Ok(Resolved { kind: relation.kind, schema, conversions, sql, wide, key, warnings })
+}
+
+/// `types:` can stand in a manifest once, so what is to be stated below it is told once, with the last column that needs it.
+fn state_types_at_once(problems: &mut [Refusal]) {
+    let entry = |fix: &str| Some(fix.strip_prefix(STATE)?.strip_suffix(STATED)?.to_owned());
+    let asking = |p: &&mut Refusal| p.fix.as_deref().and_then(entry).is_some();
+    let mut entries = Vec::new();
+    for problem in problems.iter_mut().filter(asking) {
+        entries.extend(problem.fix.take().as_deref().and_then(entry));
+        problem.fix = Some(format!("{STATE}{}{STATED}", entries.join(", ")));
+    }
+    let mut last = true;
+    for problem in problems.iter_mut().rev().filter(asking) {
+        if !std::mem::take(&mut last) {
+            problem.fix = None;
+        }
+    }
 }
 
 /// What reads the columns, where that is not their expressions.
@@ -158,16 +176,22 @@ fn choose<'a>(
     chosen
 }
 
+/// How a fix begins and ends that states types.
+const STATE: &str = "State the type, for example: `source.options.types: {";
+const STATED: &str = "}`.";
+
 fn column_of(column: &CatalogColumn, request: &SqliteRequest) -> Result<Column, Refusal> {
     let CatalogColumn { name, declared, .. } = column;
-    let example = |ty: &str| format!("State its type: `source.options.types: {{{name}: \"{ty}\"}}`.");
+    let quoted = serde_json::to_string(name).unwrap_or_default();
+    let example = |ty: &str| format!("{STATE}{quoted}: \"{ty}\"{STATED}");
     let refuse = |code, text: String, fix: String| Err(Refusal::new(code, text).at("source.options.types").fix(fix));
     let ty = match (request.types.get(name), parse(declared)) {
         (Some(ty), _) => ty.clone(),
         (None, Declared::Type(ty)) => ty,
         (None, Declared::Nothing) => {
             let text = format!("the source declares no type for column \"{name}\"");
-            return refuse(Code::ColumnTypeUndeclared, text, example("int64"));
+            // What it holds is not looked at here; `string` takes integers, reals and texts.
+            return refuse(Code::ColumnTypeUndeclared, text, example("string"));
         }
         (None, Declared::OpenNumeric) => {
             let text = format!("column \"{name}\" is {declared} without precision and scale");

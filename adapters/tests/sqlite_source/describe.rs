@@ -77,8 +77,11 @@ fn what_cannot_be_described_is_refused_by_code_and_place() {
     refused(
         &db.table("t"),
         &["column_type_undeclared", "unconstrained_numeric_requires_type", "unsupported_type"],
-        &["\"v\"", "\"n\"", "\"geo\"", "types: {v:"],
+        &["\"v\"", "\"n\"", "\"geo\"", "types: {\"v\": \"string\", \"n\": \"decimal(38,10)\", \"geo\": \"string\"}`"],
     );
+    // One key of the manifest, so one fix.
+    let refusals = describe(&db.table("t")).unwrap_err();
+    assert_eq!(refusals.iter().filter(|r| r.fix.is_some()).count(), 1, "{refusals:?}");
     refused(&db.table("w"), &["column_type_undeclared"], &["\"e\""]);
     let mut request = db.table("typed");
     request.columns = Some(vec!["a".into(), "bb".into()]);

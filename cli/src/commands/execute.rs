@@ -47,7 +47,7 @@ pub(crate) struct Job<'a> {
 /// Works on a run until it ends or must stop.
 pub(crate) fn execute(global: &Global, mut job: Job<'_>, output: &Output) -> Answer {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| defect("no runtime", &e))?;
-    let progress = Progress::new(global, &job.plan, output.stderr);
+    let progress = Progress::new(global, &job.plan, job.abandon, output.stderr);
     let signals = Signals::listen(progress.announcer()).map_err(|e| defect("no signals", &e))?;
     let finished = loop {
         let (run, finished) = once(&runtime, &mut job, &progress, &signals)?;
@@ -81,7 +81,7 @@ fn once(
     signals: &Signals,
 ) -> Result<(Run, Finished), Vec<Refusal>> {
     let path = job.journal.path().to_owned();
-    let locks = match job.locks.take() {
+    let mut locks = match job.locks.take() {
         Some(locks) => locks,
         None => lock::take(&path, &job.plan.manifest.name, &job.plan.target.target).map_err(one)?,
     };
@@ -90,6 +90,8 @@ fn once(
         Some(sides) => sides,
         None => Sides::of(&job.plan)?,
     };
+    // Only for `dpone runs`; the locks hold without it.
+    let _ = locks.working_on(&job.run);
     let (run, entries) = job.journal.fold(&job.run).map_err(one)?;
     let epoch = job.journal.raise_epoch(&job.run).map_err(one)?;
     let log = SqliteLog::start(job.journal.reopen().map_err(one)?, job.run.clone(), epoch, locks)

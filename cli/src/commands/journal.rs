@@ -8,6 +8,7 @@ use dpone_engine::report::units::count;
 use dpone_journal::sqlite::{Journal, Verdict};
 use serde_json::json;
 
+use super::find::find;
 use super::{Answer, journal_path, one};
 use crate::args::{Format, Global, JournalCommand};
 use crate::exit;
@@ -26,7 +27,7 @@ pub(crate) fn journal(global: &Global, command: &JournalCommand, output: &Output
 }
 
 fn inspect(journal: &Journal, run: &str, at: Option<u64>, show_values: bool, output: &Output) -> Answer {
-    let row = journal.run(run).map_err(one)?;
+    let row = find(journal, run).map_err(one)?;
     let entries = journal.entries(&row.run).map_err(one)?;
     let shown = timeline(&entries, at, show_values).map_err(one)?;
     match output.format {

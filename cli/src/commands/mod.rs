@@ -1,14 +1,17 @@
 //! One command per file. Each answers with its exit code, or with the refusals that end it.
 
+pub(crate) mod claim;
 pub(crate) mod completions;
 pub(crate) mod execute;
 pub(crate) mod explain;
+mod find;
 pub(crate) mod journal;
 pub(crate) mod plan;
 pub(crate) mod reconcile;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
+mod unsettled;
 
 use std::path::{Path, PathBuf};
 

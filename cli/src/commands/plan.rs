@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use dpone_adapters::system::SystemEntropy;
-use dpone_engine::plan::Blocked;
+use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::ports::Entropy as _;
+use dpone_engine::refusal::Refusal;
 use dpone_engine::report::plan as report;
 use dpone_journal::sqlite::Journal;
 
 use super::Answer;
+use super::unsettled::{settled, unclaimed};
 use crate::args::{Format, Global};
-use crate::compose::{load, preflight, published_here};
+use crate::compose::{Loaded, load, preflight, published_here};
 use crate::exit;
 use crate::output::Output;
 
@@ -27,6 +29,11 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
     let key = journal.as_ref().map_or_else(drawn, |j| *j.digest_key());
     match preflight(&loaded, key, |run, identity| published_here(journal.as_ref(), run, identity)) {
         Ok(plan) => {
+            let why = in_the_way(&loaded, journal.as_ref(), &plan);
+            if !why.is_empty() {
+                let (manifest, policy) = (Some(plan.manifest.name.clone()), Some(plan.manifest.ranges.clone()));
+                return Ok(blocked(&Blocked { manifest, policy, blockers: why, warnings: plan.warnings }, output));
+            }
             match output.format {
                 Format::Json => output.value(&report::document(&plan, &key, show_values)),
                 Format::Text => output.result(&report::text(&plan, show_values)),
@@ -36,6 +43,13 @@ pub(crate) fn plan(global: &Global, path: &Path, show_values: bool, output: &Out
         }
         Err(why) => Ok(blocked(&why, output)),
     }
+}
+
+/// What the manifest and both sides do not know of: earlier runs on the target.
+fn in_the_way(loaded: &Loaded, journal: Option<&Journal>, plan: &Plan) -> Vec<Refusal> {
+    let settled = journal.map_or(Ok(()), |journal| settled(loaded, journal, plan));
+    let unclaimed = unclaimed(loaded, journal.map(Journal::id));
+    [settled, unclaimed].into_iter().filter_map(Result::err).flatten().collect()
 }
 
 /// A key for one invocation.

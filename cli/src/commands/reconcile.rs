@@ -7,6 +7,7 @@ use dpone_journal::lock;
 use dpone_journal::sqlite::Journal;
 
 use super::execute::{Job, execute};
+use super::find::find;
 use super::{Answer, journal_path, manifest_file, one, planned};
 use crate::args::Global;
 use crate::output::Output;
@@ -15,7 +16,7 @@ use crate::report;
 /// Finds out whether an announced publication happened and works on from the answer, by the plan in the journal.
 pub(crate) fn reconcile(global: &Global, run: &str, output: &Output) -> Answer {
     let journal = Journal::open_existing(&journal_path(global.journal.as_deref())).map_err(one)?;
-    let row = journal.run(run).map_err(one)?;
+    let row = find(&journal, run).map_err(one)?;
     let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;

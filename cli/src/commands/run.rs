@@ -1,7 +1,6 @@
 //! `dpone run MANIFEST`, and with `--resume`.
 
 use dpone_engine::codes::Code;
-use dpone_engine::manifest::DEFAULT_JOURNAL;
 use dpone_engine::plan::{Blocked, Plan};
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::run_result::{published, quoted};
@@ -11,7 +10,8 @@ use dpone_journal::sqlite::{Journal, RunRow};
 use uuid::Uuid;
 
 use super::execute::{Job, execute};
-use super::{Answer, manifest_file, one, planned};
+use super::unsettled::{settled, stated};
+use super::{Answer, find, one, planned};
 use crate::args::{Global, NEWEST, RunArgs};
 use crate::compose::preflight::source;
 use crate::compose::{Loaded, Sides, load, preflight, published_here, storage};
@@ -61,7 +61,7 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, known: &mut K
 
 fn resume(global: &Global, loaded: &Loaded, run: Option<&str>, known: &mut Known, output: &Output) -> Answer {
     let journal = Journal::open_existing(&loaded.journal).map_err(one)?;
-    let row = find(&journal, loaded, run).map_err(one)?;
+    let row = meant(&journal, loaded, run).map_err(one)?;
     known.run = Some(row.run.clone());
     known.target = Some(row.target.clone());
     let locks = lock::take(&loaded.journal, &row.manifest, &row.target).map_err(one)?;
@@ -140,44 +140,11 @@ fn anew(loaded: &Loaded, journal: &Journal) -> String {
     format!("dpone run {}{stated}", quoted(&loaded.name))
 }
 
-/// The option that names the journal, for commands that have no manifest to name it.
-fn stated(journal: &Journal) -> String {
-    match journal.path().as_os_str() == DEFAULT_JOURNAL {
-        true => String::new(),
-        false => format!(" --journal {}", quoted(&journal.path().display().to_string())),
-    }
-}
-
-/// Refuses a new run while an earlier one on its target is not settled.
-fn settled(loaded: &Loaded, journal: &Journal, plan: &Plan) -> Result<(), Vec<Refusal>> {
-    // Settled runs are believed by their last fact alone; the one that this run follows is read in full.
-    if let Some(former) = journal.newest_of(&plan.manifest.name).map_err(one)? {
-        journal.fold(&former.run).map_err(one)?;
-    }
-    let unsettled = journal.unsettled_on(&plan.target.target).map_err(one)?;
-    let Some(other) = unsettled.first() else { return Ok(()) };
-    let (run, _) = journal.fold(&other.run).map_err(one)?;
-    let others = planned(&run.plan.document)?;
-    let manifest = if other.manifest == plan.manifest.name { loaded.name.as_str() } else { manifest_file(&others) };
-    let manifest = quoted(manifest);
-    let stated = stated(journal);
-    let otherwise = match run.is_beyond_reading() {
-        true => format!("settle it with `dpone reconcile{stated} {}`", other.run),
-        false => format!("give it up with `dpone runs abandon{stated} {}`", other.run),
-    };
-    let text =
-        format!("run {} of {} on {} is not settled: it is in {}", other.run, other.manifest, other.target, run.state);
-    Err(one(Refusal::new(Code::RunUnsettled, text).fix(format!(
-        "Continue it with `dpone run {manifest}{stated} --resume {}`, or {otherwise}.",
-        quoted(&other.run)
-    ))))
-}
-
-fn find(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
+fn meant(journal: &Journal, loaded: &Loaded, run: Option<&str>) -> Result<RunRow, Refusal> {
     let name = &loaded.manifest.name;
     match run {
         Some(run) => {
-            let row = journal.run(run)?;
+            let row = find::find(journal, run)?;
             if row.manifest == *name {
                 return Ok(row);
             }

@@ -3,7 +3,7 @@
 use dpone_engine::codes::Code;
 use dpone_engine::refusal::Refusal;
 use dpone_engine::report::grid::Grid;
-use dpone_engine::report::run_result::{Extras, RunOutcome, Work, published, recorded, run_result, standing};
+use dpone_engine::report::run_result::{Extras, RunOutcome, Work, published, run_result, standing};
 use dpone_engine::report::{receipt::receipt, units};
 use dpone_engine::run::{Run, State};
 use dpone_journal::lock;
@@ -11,6 +11,7 @@ use dpone_journal::sqlite::{Journal, RunRow};
 use serde_json::json;
 
 use super::execute::{Job, execute};
+use super::find::{find, runner};
 use super::{Answer, journal_path, manifest_file, one, planned};
 use crate::args::{Format, Global, RunsCommand};
 use crate::exit;
@@ -31,6 +32,7 @@ pub(crate) fn runs(global: &Global, command: Option<&RunsCommand>, output: &Outp
 struct Listed {
     state: State,
     outcome: RunOutcome,
+    runner: Option<u32>,
     attempt: u32,
     settled: bool,
     published: Option<bool>,
@@ -38,15 +40,23 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(run: &Run) -> Self {
+    fn of(run: &Run, runner: Option<u32>) -> Self {
         Self {
             state: run.state,
-            outcome: standing(run),
+            outcome: standing(run, runner),
+            runner,
             attempt: run.attempt,
             settled: run.settled(),
             published: published(run),
             rows: run.rows_read(),
         }
+    }
+}
+
+impl Listed {
+    fn standing(&self) -> String {
+        let name = self.outcome.name();
+        self.runner.map_or_else(|| name.to_owned(), |pid| format!("{name} ({pid})"))
     }
 }
 
@@ -58,7 +68,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
         .into_iter()
         .map(|row| {
             // A run whose log is broken is still listed: `journal verify` says what is wrong with it.
-            let listed = journal.fold(&row.run).ok().map(|(run, _)| Listed::of(&run));
+            let listed = journal.fold(&row.run).ok().map(|(run, _)| Listed::of(&run, runner(journal, &row)));
             (row, listed)
         })
         .collect();
@@ -74,6 +84,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                         "planned_at": units::time(row.created),
                         "state": run.as_ref().map(|r| r.state.name()),
                         "outcome": run.as_ref().map(|r| r.outcome),
+                        "runner": run.as_ref().and_then(|r| r.runner),
                         "attempt": run.as_ref().map(|r| r.attempt),
                         "settled": run.as_ref().map(|r| r.settled),
                         "published": run.as_ref().and_then(|r| r.published),
@@ -81,7 +92,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                     })
                 })
                 .collect();
-            output.json(&json!({ "runs": runs }));
+            output.json(&json!({ "journal_id": journal.id(), "runs": runs }));
         }
         Format::Text | Format::Md => {
             let mut grid = Grid::new(&["run", "manifest", "planned", "outcome", "state", ">attempt", ">rows"]);
@@ -91,7 +102,7 @@ fn list(journal: &Journal, output: &Output) -> Answer {
                     row.run.clone(),
                     row.manifest.clone(),
                     to_the_second(row.created),
-                    of(|r| r.outcome.name().to_owned()),
+                    of(Listed::standing),
                     of(|r| r.state.to_string()),
                     of(|r| r.attempt.to_string()),
                     of(|r| units::count(r.rows)),
@@ -110,14 +121,14 @@ fn to_the_second(unix_ms: u64) -> String {
 }
 
 fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
-    let row = journal.run(run).map_err(one)?;
+    let row = find(journal, run).map_err(one)?;
     let (folded, entries) = journal.fold(&row.run).map_err(one)?;
     let plan = planned(&folded.plan.document)?;
     let path = journal.path().display().to_string();
     let extras =
         Extras { manifest_file: manifest_file(&plan), journal: &path, key: journal.digest_key(), observed: None };
-    let finish = recorded(&folded);
-    let result = run_result(&plan, &folded, &entries, Work::Finished(&finish), &extras);
+    let work = Work::Recorded { runner: runner(journal, &row) };
+    let result = run_result(&plan, &folded, &entries, work, &extras);
     match output.format {
         Format::Json => output.value(&result),
         Format::Text => output.result(&receipt(&result, &entries, false)),
@@ -127,7 +138,7 @@ fn show(journal: &Journal, run: &str, output: &Output) -> Answer {
 }
 
 fn abandon(global: &Global, journal: Journal, run: &str, output: &Output) -> Answer {
-    let row = journal.run(run).map_err(one)?;
+    let row = find(&journal, run).map_err(one)?;
     let locks = lock::take(journal.path(), &row.manifest, &row.target).map_err(one)?;
     let (folded, _) = journal.fold(&row.run).map_err(one)?;
     // A failed run that is at rest may have kept objects for its next attempt.

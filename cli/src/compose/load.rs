@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{
-    MAX_MANIFEST_BYTES, Manifest, Notice, SinkType, SourceType, StoreType, Support, parse_with_notices,
+    Connection, MAX_MANIFEST_BYTES, Manifest, Notice, SinkType, SourceType, StoreType, Support, parse_with_notices,
 };
 use dpone_engine::refusal::Refusal;
 
@@ -37,8 +37,39 @@ pub(crate) fn load(path: &Path, journal: Option<&Path>) -> Result<Loaded, Vec<Re
     if !unsupported.is_empty() {
         return Err(unsupported);
     }
+    let homes = homes(&parsed.manifest, &name);
+    if !homes.is_empty() {
+        return Err(homes);
+    }
     let journal = journal.map_or_else(|| PathBuf::from(&parsed.manifest.runtime.journal), Path::to_path_buf);
     Ok(Loaded { manifest: parsed.manifest, notices: parsed.notices, journal, name })
+}
+
+/// Paths that begin with `~`, which only a shell understands: here it would be a folder of that name.
+fn homes(manifest: &Manifest, file: &str) -> Vec<Refusal> {
+    let of = |connection: &Connection| match connection {
+        Connection::Path(text) | Connection::Uri(text) => Some(text.clone()),
+        _ => None,
+    };
+    let storage = &manifest.runtime.storage;
+    let paths = [
+        ("source.path", of(&manifest.source.connection)),
+        ("sink.path or sink.uri", of(&manifest.sink.connection)),
+        ("runtime.journal", Some(manifest.runtime.journal.clone())),
+        ("runtime.storage.work_dir", Some(storage.work_dir.clone())),
+        ("runtime.storage.evidence_dir", Some(storage.evidence_dir.clone())),
+        ("runtime.storage.transfer_store.local_root_dir", storage.transfer_store.local_root_dir.clone()),
+    ];
+    let home = |path: &str| path == "~" || path.starts_with("~/");
+    paths
+        .into_iter()
+        .filter(|(_, path)| path.as_deref().is_some_and(home))
+        .map(|(key, _)| {
+            Refusal::new(Code::ManifestInvalidValue, format!("`{key}` begins with `~`, which is not expanded here"))
+                .at(format!("{key} ({file})"))
+                .fix("Write the path in full; a folder that is really named so is `./~`.")
+        })
+        .collect()
 }
 
 fn read(path: &Path) -> Result<String, Refusal> {

@@ -29,8 +29,8 @@ pub(crate) enum Progress {
 
 impl Progress {
     /// What suits the options and the output.
-    pub(crate) fn new(global: &Global, plan: &Plan, stderr: Stderr) -> Self {
-        let (stage, rows) = (Stage::of(plan), plan.source_rows);
+    pub(crate) fn new(global: &Global, plan: &Plan, abandon: bool, stderr: Stderr) -> Self {
+        let (stage, rows) = (Stage::of(plan, abandon), plan.source_rows);
         // Log lines and bars would write over each other.
         let bars = std::io::stderr().is_terminal() && global.verbose == 0 && global.log_format == LogFormat::Text;
         match (global.no_progress || global.quiet, bars) {

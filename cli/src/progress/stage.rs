@@ -35,18 +35,21 @@ pub(super) struct Stage {
     units: u32,
     loaded: u32,
     immutable: bool,
+    /// Whether the run is given up, so that nothing is read.
+    abandon: bool,
     /// Failed tries in this state, by code.
     failed: BTreeMap<Code, u32>,
 }
 
 impl Stage {
     /// Before the first fact of a runner of that plan.
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn of(plan: &Plan, abandon: bool) -> Self {
         Self {
             state: State::Planned,
             units: u32::try_from(plan.ranges.len()).unwrap_or(u32::MAX),
             loaded: 0,
             immutable: plan.manifest.ranges.consistency == Consistency::Immutable,
+            abandon,
             failed: BTreeMap::new(),
         }
     }
@@ -67,7 +70,7 @@ impl Stage {
             Event::AttemptStarted { attempt, adopted } => {
                 self.state = State::Planned;
                 self.loaded = 0;
-                (*attempt > 1).then(|| self.again(*attempt, adopted.len()))
+                (*attempt > 1 && !self.abandon).then(|| self.again(*attempt, adopted.len()))
             }
             Event::Halted { why, .. } => Some(format!("stopping: {}", why.code)),
             Event::NotDone { why, not_before, .. } if why.transient && why.code != ABANDONED => {

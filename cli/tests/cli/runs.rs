@@ -21,9 +21,17 @@ fn a_run_delivers_and_says_so() {
     assert_eq!(world.run(&["reconcile", "first", "--format", "json"]).with(0, "").json()["outcome"], "nothing_to_do");
     world.run(&["runs", "abandon", "first"]).with(2, "can no longer be given up");
 
+    for command in [&["runs", "show", "fir"][..], &["journal", "inspect", "f"], &["run", "m.yaml", "--resume", "fi"]] {
+        world.run(command).with(0, "");
+    }
+    world.run(&["run", "m.yaml", "--run-id", "five", "-q"]).with(0, "");
+    world.run(&["runs", "show", "fi"]).with(2, "2 runs begin with fi");
     let shown = world.run(&["runs", "show", "first"]).with(0, "").out;
     assert!(shown.contains("delivered") && shown.contains("dpone journal inspect first"), "{shown}");
-    assert_eq!(world.newest()["outcome"], "delivered");
+    assert_eq!(
+        (world.newest()["outcome"].as_str(), world.newest()["run_id"].as_str()),
+        (Some("delivered"), Some("five"))
+    );
 }
 
 #[test]

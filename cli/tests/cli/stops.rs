@@ -4,6 +4,7 @@ use std::fs;
 
 use dpone_journal::lock;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::world::{MANY, World};
 
@@ -32,7 +33,17 @@ fn a_signal_suspends_and_resume_finishes() {
 #[test]
 fn a_killed_run_is_resumed() {
     let world = World::new(MANY);
-    assert_eq!(world.reading(&["run", "m.yaml"]).signal(Signal::KILL).code, None);
+    let running = world.reading(&["run", "m.yaml"]);
+    let row = world.newest();
+    assert_eq!((row["outcome"].as_str(), row["runner"].as_u64()), (Some("running"), Some(running.pid())));
+    let run = row["run_id"].as_str().unwrap().to_owned();
+    let shown = world.run(&["runs", "show", &run]).with(0, "");
+    assert!(shown.out.contains(&format!("process {} is working on it", running.pid())), "{shown}");
+    assert_eq!(running.signal(Signal::KILL).code, None);
+    assert_eq!((world.newest()["outcome"].as_str(), &world.newest()["runner"]), (Some("interrupted"), &Value::Null));
+    let shown = world.run(&["runs", "show", &run]).with(0, "");
+    assert!(shown.out.contains(": interrupted in Reading"), "{shown}");
+    assert!(shown.out.contains(&format!("dpone run m.yaml --resume {run}")), "{shown}");
     world.run(&["run", "m.yaml"]).with(2, "error[run_unsettled]");
     let told = world.run(&["run", "m.yaml", "--resume", "--format", "json"]).with(0, "").json();
     assert_eq!(told["rows"], MANY);
@@ -112,6 +123,11 @@ fn another_runner_is_left_alone() {
 fn another_journals_claim_is_respected() {
     let world = World::new(MANY);
     world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
+    let before = world.listing();
+    let refused = world.run(&["plan", "m.yaml", "--journal", "other.db"]).with(2, "error[target_claimed_elsewhere]");
+    assert_eq!(world.listing(), before, "a plan creates nothing");
+    assert!(refused.err.contains("dpone claim release m.yaml --run"), "{refused}");
+    world.run(&["plan", "m.yaml"]).with(2, "error[run_unsettled]");
     let told = world.run(&["run", "m.yaml", "--journal", "other.db", "--format", "json"]);
     let told = told.with(5, "error[target_claimed_elsewhere]").json();
     assert_eq!(told["published"], false);
@@ -121,4 +137,33 @@ fn another_journals_claim_is_respected() {
     let refused = refused.with(2, "error[publication_base_changed]");
     assert!(refused.err.contains("`dpone run m.yaml --journal other.db`"), "{refused}");
     world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
+}
+
+/// A claim whose journal was deleted is given back, and its run can not go on.
+#[test]
+fn a_claim_outlives_its_journal_and_can_be_given_back() {
+    for sink in [
+        "sink: {type: parquet, uri: dataset, strategy: {mode: full_refresh}}",
+        "sink: {type: sqlite, path: target.db, table: {name: t}, strategy: {mode: full_refresh}}",
+    ] {
+        let world = World::new(MANY);
+        world.manifest(&[("sink: {type: parquet, uri: dataset, strategy: {mode: full_refresh}}", sink)]);
+        world.reading(&["run", "m.yaml", "--run-id", "lost"]).signal(Signal::TERM).with(143, "");
+        let claim = world.run(&["claim", "show", "m.yaml", "--format", "json"]).with(0, "").json();
+        assert_eq!((claim["claim"]["run_id"].as_str(), claim["claim"]["ours"].as_bool()), (Some("lost"), Some(true)));
+        let release = ["claim", "release", "m.yaml", "--run", "lost", "--journal-is-gone"];
+        world.run(&release).with(2, "run lost is in this journal");
+        world.run(&release[..5]).with(2, "--journal-is-gone");
+
+        fs::rename(world.path(".dpone"), world.path("moved")).unwrap();
+        world.run(&["run", "m.yaml"]).with(5, "error[target_claimed_elsewhere]");
+        world.run(&["claim", "release", "m.yaml", "--run", "other", "--journal-is-gone"]).with(2, "has not claimed");
+        world.run(&release).with(0, "");
+        assert!(world.run(&["claim", "show", "m.yaml"]).with(0, "").out.contains("nobody"));
+        // The journal was not gone: its run is told that it has lost the target.
+        let late = world.run(&["run", "m.yaml", "--journal", "moved/journal.db", "--resume", "-q"]);
+        assert!(late.code == Some(5) && late.err.contains("error[lease_lost]"), "{late}");
+        world.run(&["plan", "m.yaml"]).with(0, "");
+        world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    }
 }

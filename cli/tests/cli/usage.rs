@@ -1,5 +1,7 @@
 //! Help, completions, schema, explanations, and what is wrong on a command line.
 
+use serde_json::Value;
+
 use super::world::World;
 
 #[test]
@@ -48,6 +50,64 @@ fn completions_and_the_schema_are_printed() {
     }
     let schema = world.run(&["schema", "manifest"]).with(0, "").json();
     assert!(schema["properties"]["source"].is_object());
+}
+
+/// Every key, its words and its meaning stand in the manual as they stand in the schema, and no other key does.
+#[test]
+fn the_manual_has_every_key() {
+    fn parts<'a>(node: &'a Value, defs: &'a Value) -> Vec<&'a Value> {
+        let mut all = vec![node];
+        let mut next = 0;
+        while let Some(node) = all.get(next).copied() {
+            next += 1;
+            if let Some(name) = node["$ref"].as_str() {
+                all.push(&defs[name.rsplit('/').next().unwrap()]);
+            }
+            for key in ["anyOf", "oneOf", "allOf"] {
+                all.extend(node[key].as_array().into_iter().flatten());
+            }
+            all.extend(node.get("items"));
+        }
+        all
+    }
+    fn words(parts: &[&Value]) -> String {
+        let mut words = Vec::new();
+        for part in parts {
+            let consts = part.get("const").and_then(Value::as_str);
+            words.extend(
+                consts.into_iter().chain(part["enum"].as_array().into_iter().flatten().filter_map(Value::as_str)),
+            );
+        }
+        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    }
+    fn walk(node: &Value, defs: &Value, path: &str, rows: &mut Vec<String>) {
+        for part in parts(node, defs) {
+            for (key, value) in part["properties"].as_object().into_iter().flatten() {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let below = parts(value, defs);
+                let has_keys = below.iter().any(|part| part.get("properties").is_some());
+                let words = if has_keys { String::new() } else { words(&below) };
+                let said = value["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+                let said = said.join(" ").replace('|', "\\|");
+                rows.push(format!("| `{path}` | {words} | {said} |").replace("|  |", "| |"));
+                walk(value, defs, &path, rows);
+            }
+        }
+    }
+    let world = World::new(10);
+    let schema = world.run(&["schema", "manifest"]).with(0, "").json();
+    let mut wanted = Vec::new();
+    walk(&schema, &schema["$defs"], "", &mut wanted);
+    let page = include_str!("../../../docs/manifest.md");
+    let mut there: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    wanted.sort();
+    there.sort_unstable();
+    assert_eq!(there, wanted);
+
+    for example in page.split("```yaml\n").skip(1) {
+        std::fs::write(world.path("m.yaml"), example.split("```").next().unwrap()).unwrap();
+        world.run(&["plan", "m.yaml"]).with(0, "");
+    }
 }
 
 #[test]

@@ -156,6 +156,10 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    pub(crate) fn pid(&self) -> u64 {
+        u64::from(self.child.id())
+    }
+
     pub(crate) fn signal(mut self, signal: Signal) -> Ended {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.err.read_to_string(&mut self.said).unwrap();

@@ -63,6 +63,8 @@ pub fn quality(plan: &Plan, run: &Run) -> QualityView {
     let gates: Vec<GateView> = checked
         .gates
         .iter()
+        // Every sink counts; without a demand there is nothing to pass.
+        .filter(|gate| gate.failed.is_some() || gate.gate != "min_rows" || plan.manifest.quality.min_rows > 0)
         .map(|gate| GateView {
             gate: gate.gate.clone(),
             passed: gate.failed.is_none(),

@@ -3,7 +3,7 @@
 use super::blocked::Finding;
 use super::facts::{RelationKind, SourceFacts, TargetFacts};
 use super::{Context, Coverage};
-use crate::manifest::{Consistency, Manifest, Quality};
+use crate::manifest::{Bounds, BoundsRole, Consistency, Manifest, Quality};
 
 /// Everything worth a warning, in a fixed order.
 pub(super) fn warnings(
@@ -35,6 +35,12 @@ pub(super) fn warnings(
     if manifest.ranges.consistency == Consistency::Immutable {
         let text = "the source is taken to be immutable on the operator's word; nothing here checks it";
         say("consistency_unverified", text.to_owned(), None);
+    }
+    let stated = matches!(manifest.ranges.bounds, Bounds::Between { .. });
+    if stated && manifest.ranges.bounds_role == BoundsRole::Stride {
+        let text = "the stated bounds only place the cuts: rows outside of them are delivered, too";
+        let fix = "To read only what lies within them, set planner.bounds_role to filter.";
+        say("bounds_only_place_cuts", text.to_owned(), Some(fix));
     }
     if coverage == Coverage::Ranges {
         let text = "gaps between the stated ranges are allowed; rows in them are not delivered";

@@ -8,6 +8,7 @@ use super::units::{bytes, count, duration};
 use crate::codes::Code;
 use crate::driver::Entry;
 use crate::manifest::DEFAULT_JOURNAL;
+use crate::run::Event;
 
 /// The receipt, for a terminal; `markdown` writes tables and lists of Markdown instead.
 pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String {
@@ -22,6 +23,8 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
         }
         (RunOutcome::Failed, code) => format!("failed ({}), nothing was published", code.unwrap_or("unknown")),
         (RunOutcome::Suspended, code) => format!("suspended in {} ({})", result.state, code.unwrap_or("suspended")),
+        (RunOutcome::Running, _) => format!("running, in {}", result.state),
+        (RunOutcome::Interrupted, _) => format!("interrupted in {}", result.state),
         (RunOutcome::Unknown, code) => format!("outcome unknown ({})", code.unwrap_or("unknown")),
     };
     let _ = writeln!(out, "{mark}{}: {head}", result.manifest);
@@ -38,9 +41,9 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
     if let Some(detail) = &result.detail {
         fact("cause", detail);
     }
-    let elapsed = match entries {
-        [first, .., last] => format!(", {}", duration(last.at.saturating_sub(first.at))),
-        _ => String::new(),
+    let elapsed = match worked(entries) {
+        0 => String::new(),
+        ms => format!(", {}", duration(ms)),
     };
     fact(
         "rows",
@@ -57,8 +60,10 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
     fact("quality", &quality(result));
     if let Some(evidence) = &result.evidence {
         for document in [&evidence.sealed, &evidence.cleanup].into_iter().flatten() {
+            // On a line of its own, so that the path is whole on a narrow terminal.
+            fact("evidence", &document.path);
             let sha256 = if markdown { document.sha256.clone() } else { shortened(&document.sha256) };
-            fact("evidence", &format!("{} (SHA-256 {sha256})", document.path));
+            fact("SHA-256", &sha256);
         }
     }
     fact("journal", &result.journal);
@@ -93,6 +98,7 @@ fn quality(result: &RunResult) -> String {
     }
     let failed: Vec<_> = quality.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.gate.as_str()).collect();
     let gates = match failed.is_empty() {
+        true if quality.gates.is_empty() => "no gate was asked for".to_owned(),
         true => format!("{} passed", of(quality.gates.len(), "gate")),
         false => format!("failed: {}", failed.join(", ")),
     };
@@ -102,6 +108,12 @@ fn quality(result: &RunResult) -> String {
         (None, reason) => format!("not compared: {}", reason.unwrap_or("unknown")),
     };
     format!("{gates}; {fidelity}")
+}
+
+/// Milliseconds that runners worked on it: not the time between one's last fact and the next one's first.
+fn worked(entries: &[Entry]) -> u64 {
+    let steps = entries.windows(2).filter(|pair| !matches!(pair[1].event, Event::TakenOver { .. }));
+    steps.map(|pair| pair[1].at.saturating_sub(pair[0].at)).sum()
 }
 
 /// A count with its noun.

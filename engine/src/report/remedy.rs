@@ -11,6 +11,11 @@ pub fn remedy(code: Code, anew: &str) -> Option<String> {
         Code::SourceValueTypeMismatch => {
             or("Correct the cell", "state a type that holds it in source.options.types (`string` takes any)")
         }
+        Code::DecimalNotFinite | Code::DecimalScaleOverflow | Code::DecimalOverflow | Code::DateOutOfRange => or(
+            "Correct the rows",
+            "state a type that holds them in source.options.types (`string` takes any), or leave them out in a query",
+        ),
+        Code::TextUnsupportedByTarget => or("Correct the rows", "turn them into something else in a source query"),
         Code::InvalidTextEncoding => {
             or("Correct the cell", "deliver the column's bytes with type `binary` in source.options.types")
         }

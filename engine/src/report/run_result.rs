@@ -28,6 +28,10 @@ pub enum RunOutcome {
     Suspended,
     /// It is not known whether the publication happened.
     Unknown,
+    /// A runner is working on it; in lists and `runs show` only.
+    Running,
+    /// Nobody is working on it, and it is not at its end; in lists and `runs show` only.
+    Interrupted,
 }
 
 impl RunOutcome {
@@ -39,6 +43,8 @@ impl RunOutcome {
             RunOutcome::Failed => "failed",
             RunOutcome::Suspended => "suspended",
             RunOutcome::Unknown => "unknown",
+            RunOutcome::Running => "running",
+            RunOutcome::Interrupted => "interrupted",
         }
     }
 }
@@ -167,13 +173,18 @@ pub enum Work<'a> {
     NothingToDo,
     /// A driver ended.
     Finished(&'a Finish),
+    /// No driver of this process: the log, and the process that works on the run now.
+    Recorded {
+        /// That process; `None` if there is none.
+        runner: Option<u32>,
+    },
 }
 
 /// The receipt of a run.
 pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, extras: &Extras<'_>) -> RunResult {
     let log = Log::read(entries);
     let key = run_key(extras.key, &run.id);
-    let why = why(work);
+    let why = why(work, run);
     let outcome = outcome(work, run);
     let document = |document| {
         run.evidence.get(&document).map(|(path, sha256)| DocumentRef { path: path.clone(), sha256: sha256.clone() })
@@ -202,7 +213,10 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         outcome,
         published: published(run),
         code: why.as_ref().map(|why| why.code.to_string()),
-        detail: why.as_ref().map(|why| why.detail.clone()),
+        detail: match work {
+            Work::Recorded { runner: Some(pid) } => Some(format!("process {pid} is working on it")),
+            _ => why.as_ref().map(|why| why.detail.clone()),
+        },
         fix: why.as_ref().and_then(|why| remedy(why.code, &anew(plan, extras))),
         failure_class: why.as_ref().map(|why| why.code.class()),
         rows: ranges.iter().map(|range| range.rows).sum(),
@@ -266,6 +280,11 @@ pub fn published(run: &Run) -> Option<bool> {
 }
 
 fn outcome(work: Work<'_>, run: &Run) -> RunOutcome {
+    let ended = |ending: &Ending| match ending {
+        Ending::Delivered | Ending::DeliveredUncleaned(_) => RunOutcome::Delivered,
+        Ending::Failed(_) | Ending::FailedUncleaned(_) => RunOutcome::Failed,
+        Ending::Unknown(_) => RunOutcome::Unknown,
+    };
     let standing = || match published(run) {
         Some(true) => RunOutcome::Delivered,
         Some(false) => RunOutcome::Suspended,
@@ -273,24 +292,32 @@ fn outcome(work: Work<'_>, run: &Run) -> RunOutcome {
     };
     match work {
         Work::NothingToDo => RunOutcome::NothingToDo,
-        Work::Finished(Finish::Ended(ending)) => match ending {
-            Ending::Delivered | Ending::DeliveredUncleaned(_) => RunOutcome::Delivered,
-            Ending::Failed(_) | Ending::FailedUncleaned(_) => RunOutcome::Failed,
-            Ending::Unknown(_) => RunOutcome::Unknown,
-        },
+        Work::Recorded { runner: Some(_) } => RunOutcome::Running,
+        Work::Recorded { runner: None } => recorded(run).as_ref().map_or(RunOutcome::Interrupted, ended),
+        Work::Finished(Finish::Ended(ending)) => ended(ending),
         // A suspended run is simply the journal's last state.
         Work::Finished(Finish::Suspended) => RunOutcome::Suspended,
         Work::Finished(Finish::Lost { .. } | Finish::Illegal(_)) => standing(),
     }
 }
 
-fn why(work: Work<'_>) -> Option<Why> {
-    let Work::Finished(finish) = work else { return None };
+fn why(work: Work<'_>, run: &Run) -> Option<Why> {
+    let ended = |ending: &Ending| match ending {
+        Ending::Delivered => None,
+        Ending::DeliveredUncleaned(why) | Ending::Failed(why) | Ending::FailedUncleaned(why) | Ending::Unknown(why) => {
+            Some(why.clone())
+        }
+    };
+    let finish = match work {
+        Work::Finished(finish) => finish,
+        Work::NothingToDo | Work::Recorded { runner: Some(_) } => return None,
+        Work::Recorded { runner: None } => {
+            let left = || Some(Why::fatal(Code::Suspended, "nobody is working on it: its runner was stopped, or died"));
+            return recorded(run).as_ref().map_or_else(left, ended);
+        }
+    };
     match finish {
-        Finish::Ended(Ending::Delivered) => None,
-        Finish::Ended(
-            Ending::DeliveredUncleaned(why) | Ending::Failed(why) | Ending::FailedUncleaned(why) | Ending::Unknown(why),
-        ) => Some(why.clone()),
+        Finish::Ended(ending) => ended(ending),
         Finish::Suspended => Some(Why::fatal(Code::Suspended, "the runner was asked to stop")),
         Finish::Lost { code, detail } => Some(Why::fatal(*code, detail.clone())),
         Finish::Illegal(illegal) => Some(Why::fatal(Code::InternalError, illegal.to_string())),
@@ -315,13 +342,13 @@ fn next(outcome: RunOutcome, plan: &Plan, run: &Run, why: Option<&Why>, extras: 
     let resume = || Some(format!("{} --resume {}", anew(plan, extras), quoted(&run.id)));
     let reconcile = || Some(format!("dpone reconcile{} {}", stated(extras, DEFAULT_JOURNAL), quoted(&run.id)));
     match outcome {
-        RunOutcome::NothingToDo => None,
+        RunOutcome::NothingToDo | RunOutcome::Running => None,
         RunOutcome::Delivered if why.is_none() => None,
         RunOutcome::Delivered => resume(),
         RunOutcome::Failed if why.is_some_and(|why| begins_anew(why.code)) => Some(anew(plan, extras)),
         RunOutcome::Failed => resume(),
         // A stopped runner's publication in doubt is settled by resuming: that probes it first.
-        RunOutcome::Suspended => resume(),
+        RunOutcome::Suspended | RunOutcome::Interrupted => resume(),
         RunOutcome::Unknown => reconcile(),
     }
 }
@@ -338,12 +365,12 @@ pub fn quoted(text: &str) -> String {
     if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// How a run ended as its log alone tells it, for `runs show`.
-pub fn recorded(run: &Run) -> Finish {
-    if run.settled() || run.state.is_past_publication() { Finish::Ended(ending(run)) } else { Finish::Suspended }
+/// How a run ended as its log alone tells it; `None` if it is not at an end.
+fn recorded(run: &Run) -> Option<Ending> {
+    (run.settled() || run.state.is_past_publication()).then(|| ending(run))
 }
 
-/// How a run stands as its log alone tells it, for lists.
-pub fn standing(run: &Run) -> RunOutcome {
-    outcome(Work::Finished(&recorded(run)), run)
+/// How a run stands, for lists; `runner` is the process that works on it now.
+pub fn standing(run: &Run, runner: Option<u32>) -> RunOutcome {
+    outcome(Work::Recorded { runner }, run)
 }

@@ -144,7 +144,7 @@ impl<'a> Opening<'a> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
             Err(e) => return Err(io_refusal(self.path, &e)),
         };
-        if size.is_some_and(|size| size > 0) && !self.rolled_back_to_nothing() {
+        if size.is_some_and(|size| size > 0) && !self.rolled_back_to_nothing()? {
             return Ok(Found::Content);
         }
         if beside(self.path, "-wal").metadata().is_ok_and(|meta| meta.len() > 0) {
@@ -159,15 +159,20 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Lets SQLite undo a creation that was killed; true if nothing is left of it.
-    fn rolled_back_to_nothing(&self) -> bool {
+    /// Lets SQLite undo a creation that was killed; true if nothing is left of it. Where the disk or another process does not
+    /// let it, what is there is neither a journal nor damaged.
+    fn rolled_back_to_nothing(&self) -> Result<bool, Refusal> {
         if !beside(self.path, "-journal").metadata().is_ok_and(|meta| meta.len() > 0) {
-            return false;
+            return Ok(false);
         }
         let undone = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|db| {
             db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(|e| self.fail(&e))
         });
-        undone.is_ok() && self.path.metadata().is_ok_and(|meta| meta.len() == 0)
+        match undone {
+            Ok(()) => Ok(self.path.metadata().is_ok_and(|meta| meta.len() == 0)),
+            Err(r) if matches!(r.code, Code::JournalWriteFailed | Code::JournalLocked) => Err(r),
+            Err(_) => Ok(false),
+        }
     }
 
     fn must_be_there(&self) -> Result<(), Refusal> {

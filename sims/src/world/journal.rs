@@ -193,9 +193,7 @@ impl SqliteJournal {
         let hits = |of_reads: bool| self.disk.hits(of_reads);
         let (all, reads) = (hits(false), hits(true));
         work().map_err(|refusal| {
-            // Until its first run is acknowledged, a journal may turn out not to have been made.
-            let gone = refusal.code == Code::JournalNotFound && !self.acknowledged.borrow().is_empty();
-            let damaged = gone || matches!(refusal.code, Code::JournalCorrupt | Code::JournalNewer);
+            let damaged = matches!(refusal.code, Code::JournalCorrupt | Code::JournalNewer | Code::JournalNotFound);
             let allowed = self.disk.is_cut() || (hits(false) > all && !damaged) || hits(true) > reads;
             if allowed { NotTaken::Disk } else { NotTaken::Broken(survives(&refusal)) }
         })

@@ -110,6 +110,8 @@ fn queries() {
         &ground,
         &[
             manifest("WHERE id > 0", "WHERE  id  >  0", &[]),
+            // Some comments are hints.
+            manifest("WHERE id > 0", "WHERE id /* a remark */ > 0", &["query"]),
             manifest("WHERE id > 0", "where id > 0", &["query"]),
             manifest("WHERE id > 0", "WHERE id > 1", &["query"]),
             manifest("WHERE id > 0", "WHERE id > 0 AND v <> ' '", &["query"]),

@@ -84,20 +84,23 @@ fn unsettled(sink: Sink) {
     }
 }
 
-/// Stops it when it does not hold the journal's write lock.
+/// Stops it at its next touch of anything but the journal, where it does not hold the journal's write lock.
 fn stop_between_writes(held: &mut Held, journal: &Path) {
     let other = Connection::open(journal).unwrap();
-    other.busy_timeout(Duration::ZERO).unwrap();
+    let unlocked = |wait| {
+        other.busy_timeout(wait).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok()
+    };
     loop {
-        // The thread that writes the journal may be the one that waits to go on.
-        while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err() {
-            held.next_point().unwrap();
+        held.until("it works on something else", |_, point| !point.path.contains("journal.db"));
+        // Another of its threads may be in the middle of a write, and wait behind this point.
+        if unlocked(Duration::from_secs(1)) {
+            held.signal(Signal::SIGSTOP);
+            if unlocked(Duration::ZERO) {
+                return;
+            }
+            held.signal(Signal::SIGCONT);
         }
-        held.signal(Signal::SIGSTOP);
-        if other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
-            return;
-        }
-        held.signal(Signal::SIGCONT);
     }
 }
 
@@ -110,8 +113,6 @@ fn fenced(sink: Sink) {
         ground.reset();
         let mut held = ground.killer.hold(&route.folder, &JSON, "");
         assert!(held.reach(&Step::Announced(kind), 1).is_some(), "it came to {kind:?}");
-        // At its first touch of anything else the journal's write is over, and the other's lock is not taken yet.
-        held.until("it begins", |_, point| !point.path.contains("journal.db"));
         stop_between_writes(&mut held, &route.folder.join("journal.db"));
         fs::remove_dir_all(route.folder.join("journal.db.locks")).unwrap();
         Ended::run(&route.folder, &["run", "m.yaml", "--resume"]).delivered();

@@ -146,6 +146,9 @@ impl Checker<'_, '_> {
             Content::Map(_) => "is a mapping",
         };
         let (wanted, fix) = match wanted {
+            Expected::Map if path.ends_with(".table") => {
+                ("a mapping", "Write `table: {name: …}` with the table's name.")
+            }
             Expected::Map => ("a mapping", "Write its keys below it, indented."),
             Expected::List => ("a list", "Write it as a list: `[a, b]`."),
             Expected::Scalar => ("a single value", "Write one value."),

@@ -1,0 +1,225 @@
+//! A thread with one connection and its transaction: it reads one unit after another, and a count.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use dpone_engine::codes::Code;
+use dpone_engine::ports::Pull;
+use dpone_engine::ranges::UnitRange;
+use dpone_engine::run::Why;
+use tokio::sync::oneshot;
+
+use super::decode::Decoder;
+use super::failure::{lost, why};
+use super::fetch::Fetch;
+use super::request::PostgresPlan;
+use super::resolve::Resolved;
+use super::snapshot::Holder;
+use super::work::{Work, defect, internal};
+use crate::body::Body;
+use crate::columnar::{ChunkLayout, Encoder};
+use crate::postgres::{Canceller, Session as Connection};
+
+/// What a session is asked for.
+pub(super) enum Command {
+    /// Read this unit from now on.
+    Begin(u32),
+    /// The next chunk of the unit.
+    Pull(PullRequest),
+    /// Leave the unit; answered with whether the session can read another.
+    End(oneshot::Sender<bool>),
+    /// Count the rows of the relation.
+    Count(oneshot::Sender<Result<u64, Why>>),
+}
+
+/// A request for a chunk.
+pub(super) struct PullRequest {
+    pub(super) grant: u64,
+    pub(super) max_rows: u64,
+    pub(super) reply: oneshot::Sender<Result<Pull<Body>, Why>>,
+}
+
+impl PullRequest {
+    fn answer(self, answer: Result<Pull<Body>, Why>) {
+        // Nobody waits any more if the read was given up.
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// What all sessions of an opened state share.
+pub(super) struct Shared {
+    pub(super) plan: Arc<PostgresPlan>,
+    pub(super) resolved: Resolved,
+    pub(super) decoders: Vec<Decoder>,
+    pub(super) layout: ChunkLayout,
+    pub(super) holder: Holder,
+}
+
+/// The near end of a session. Dropping it ends the thread once what it does is cancelled or done.
+pub(super) struct Session {
+    commands: Sender<Command>,
+    pub(super) canceller: Canceller,
+}
+
+impl Session {
+    /// Starts the thread; `ended` is dropped when it has ended and its connection is closed.
+    pub(super) fn start(connection: Connection, shared: Arc<Shared>, ended: oneshot::Sender<()>) -> Result<Self, Why> {
+        let canceller = connection.canceller();
+        let (commands, inbox) = channel();
+        thread::Builder::new()
+            .name("dpone-postgres".into())
+            .spawn(move || {
+                run(connection, &shared, &inbox);
+                drop(ended);
+            })
+            .map_err(|e| Why::transient(Code::SourceReadFailed, format!("no thread for a reader: {}", e.kind())))?;
+        Ok(Self { commands, canceller })
+    }
+
+    /// Gives a command.
+    pub(super) fn send(&self, command: Command) -> Result<(), Why> {
+        self.commands.send(command).map_err(|_| gone())
+    }
+}
+
+pub(super) fn gone() -> Why {
+    Why::fatal(Code::SourceReadFailed, "the reader's session has ended")
+}
+
+fn run(mut connection: Connection, shared: &Shared, inbox: &Receiver<Command>) {
+    while let Ok(command) = inbox.recv() {
+        match command {
+            Command::Begin(unit) => {
+                let Some(done) = Reader { shared, inbox }.unit(&mut connection, unit) else { return };
+                // After an error the transaction is of no use, and within a COPY neither is the connection.
+                let reusable = connection.is_ready() && done.whole;
+                if !reusable {
+                    drop(connection);
+                    let _ = done.reply.send(false);
+                    return;
+                }
+                let _ = done.reply.send(true);
+            }
+            Command::Count(reply) => {
+                let _ = reply.send(count(&mut connection, shared));
+            }
+            Command::Pull(request) => request.answer(Err(defect())),
+            Command::End(done) => {
+                let _ = done.send(true);
+            }
+        }
+    }
+}
+
+fn count(connection: &mut Connection, shared: &Shared) -> Result<u64, Why> {
+    let rows = connection.query(&shared.resolved.sql.count()).map_err(|e| shared.holder.why(&e))?;
+    let count = rows.first().and_then(|row| row.first()).and_then(|cell| cell.as_ref()?.parse().ok());
+    count.ok_or_else(|| Why::fatal(Code::SourceReadFailed, "the count is not understood"))
+}
+
+/// How a unit was left.
+struct Done {
+    reply: oneshot::Sender<bool>,
+    /// Whether its end was reached.
+    whole: bool,
+}
+
+/// What comes next in a unit.
+enum Next {
+    Pull(PullRequest),
+    End(oneshot::Sender<bool>),
+    Gone,
+}
+
+struct Reader<'a> {
+    shared: &'a Shared,
+    inbox: &'a Receiver<Command>,
+}
+
+impl Reader<'_> {
+    /// Reads a unit until it is left; `None` if the near end is gone.
+    fn unit(&self, connection: &mut Connection, unit: u32) -> Option<Done> {
+        let failed = match self.shared.plan.units.get(unit as usize) {
+            Some(range) => match self.read(connection, range) {
+                Ok(left) => return left,
+                Err(failed) => failed,
+            },
+            None => Failed { why: Why::fatal(Code::InternalError, "there is no such unit"), request: None },
+        };
+        if let Some(request) = failed.request {
+            request.answer(Err(failed.why.clone()));
+        }
+        // Only good for leaving.
+        loop {
+            match self.next() {
+                Next::Pull(request) => request.answer(Err(failed.why.clone())),
+                Next::End(reply) => return Some(Done { reply, whole: false }),
+                Next::Gone => return None,
+            }
+        }
+    }
+
+    fn next(&self) -> Next {
+        match self.inbox.recv() {
+            Ok(Command::Pull(request)) => Next::Pull(request),
+            Ok(Command::End(done)) => Next::End(done),
+            Ok(Command::Begin(_) | Command::Count(_)) | Err(_) => Next::Gone,
+        }
+    }
+
+    fn read(&self, connection: &mut Connection, range: &UnitRange) -> Result<Option<Done>, Failed> {
+        let Shared { plan, resolved, decoders, layout, holder } = self.shared;
+        let mut encoder = Encoder::start(layout.clone()).map_err(|e| Failed::from(internal(e)))?;
+        let mut work =
+            Work::new(plan, decoders, &mut encoder, layout.arrow().clone()).ok_or_else(|| Failed::from(defect()))?;
+        let copy = connection.copy_out(&resolved.sql.copy(&range.scope)).map_err(|e| holder.why(&e))?;
+        let mut fetch = Fetch::new(copy);
+        let mut whole = false;
+        loop {
+            let request = match self.next() {
+                Next::Pull(request) => request,
+                Next::End(reply) => return Ok(Some(Done { reply, whole })),
+                Next::Gone => return Ok(None),
+            };
+            if let Err(answer) = work.begin(request.grant, request.max_rows) {
+                request.answer(Ok(answer));
+                continue;
+            }
+            match fetch.pull(&mut work) {
+                Ok(answer) => {
+                    whole |= matches!(answer, Pull::End { .. });
+                    request.answer(Ok(answer));
+                }
+                Err(why) => return Err(Failed { why: holder.checked(why), request: Some(request) }),
+            }
+        }
+    }
+}
+
+/// A unit's failure, and the request that met it.
+struct Failed {
+    why: Why,
+    request: Option<PullRequest>,
+}
+
+impl From<Why> for Failed {
+    fn from(why: Why) -> Self {
+        Self { why, request: None }
+    }
+}
+
+impl Holder {
+    /// What an error means: if the holder is gone too, the state is.
+    pub(super) fn why(&self, error: &crate::postgres::PgError) -> Why {
+        self.checked(why(error))
+    }
+
+    /// A failure that trying again could mend, unless the state is gone.
+    pub(super) fn checked(&self, why: Why) -> Why {
+        if !why.transient || why.code == Code::EffectAbandoned {
+            return why;
+        }
+        self.check().map_or_else(|error| lost(&error), |()| why)
+    }
+}
