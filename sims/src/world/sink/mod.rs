@@ -38,7 +38,7 @@ impl Sink for SimSink {
         let claimant = claimant.clone();
         let act: Act = Box::new(move |world| {
             let target = &mut world.state.borrow_mut().target;
-            if target.released.get(&claimant.run).is_some_and(|epoch| *epoch >= claimant.epoch) {
+            if target.released.get(&of_journal(&claimant)).is_some_and(|epoch| *epoch >= claimant.epoch) {
                 return fenced();
             }
             match &target.claim {
@@ -234,10 +234,15 @@ impl Sink for SimSink {
             if target.claim.as_ref().is_some_and(|c| c.is_same_run(&claimant) && c.epoch <= claimant.epoch) {
                 target.claim = None;
             }
-            let released = target.released.entry(claimant.run).or_default();
+            let released = target.released.entry(of_journal(&claimant)).or_default();
             *released = claimant.epoch.max(*released);
             Outcome::Done(Receipt::Released)
         });
         self.world.send(self.pid, Site::Release, act).await
     }
+}
+
+/// A run as a target knows it: ids are unique within a journal only.
+fn of_journal(claimant: &Claimant) -> (String, String) {
+    (claimant.journal.clone(), claimant.run.clone())
 }

@@ -37,8 +37,8 @@ impl Publication {
 pub struct Target {
     /// Who holds the claim.
     pub claim: Option<Claimant>,
-    /// The epoch up to which a run's claims have been given back.
-    pub released: BTreeMap<String, u64>,
+    /// The epoch up to which the claims of a journal's run have been given back.
+    pub released: BTreeMap<(String, String), u64>,
     /// Staging places: what each load put there.
     pub staging: BTreeMap<String, Vec<(String, Row)>>,
     /// Loads that were finished: the rows counted.
