@@ -171,13 +171,10 @@ fn merge(runs: Vec<File>, read: usize, mut give: impl FnMut(&[u8]) -> io::Result
     Ok(())
 }
 
-/// A file without a name: it is gone with the process, however that ends.
+/// A file without a name, created so where the file system can: it is gone with the process, however that ends.
 fn temporary(folder: &Path) -> io::Result<File> {
     crate::durable::create_dirs(folder)?;
-    let name = folder.join(format!(".keys-{}-{:016x}", std::process::id(), getrandom::u64().unwrap_or_default()));
-    let file = File::options().read(true).write(true).create_new(true).open(&name)?;
-    std::fs::remove_file(&name)?;
-    Ok(file)
+    tempfile::tempfile_in(folder)
 }
 
 fn rewound(run: BufWriter<File>) -> io::Result<File> {

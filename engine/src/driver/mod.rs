@@ -2,7 +2,8 @@
 //! and the budget, and takes no decision of its own.
 //!
 //! Invariant: an event is applied and appended before anything is done because of it; an append that fails ends the
-//! runner at once. An effect whose outcome is not known is never sent again from here: the machine has it probed.
+//! runner, which begins nothing more: what is in flight may come to its end, and is not acted on. An effect whose outcome
+//! is not known is never sent again from here: the machine has it probed.
 
 mod effects;
 mod feed;
@@ -115,6 +116,10 @@ pub async fn drive<P: Ports>(ports: &P, run: Run, entries: Vec<Entry>, epoch: u6
         Err(Broken::Append { code, detail }) => Finish::Lost { code, detail },
         Err(Broken::Illegal(illegal)) => Finish::Illegal(illegal),
     };
+    // One that was taken over from leaves at once: its successor may be tidying up behind it already.
+    if matches!(&finish, Finish::Lost { code, .. } if *code != Code::LeaseLost) {
+        driver.let_go().await;
+    }
     driver.tasks.clear();
     driver.reads.clear();
     driver.close_source().await;
@@ -349,6 +354,21 @@ impl<'a, P: Ports> Driver<'a, P> {
                     self.append(ended).await?;
                 }
                 Either::Left((None, _)) | Either::Right(_) => return Ok(Finish::Suspended),
+            }
+        }
+    }
+
+    /// Lets what is in flight come to its end, in bounded time, so that a runner which cannot journal any more leaves
+    /// nothing half-done behind. Nothing is begun, and nothing is done because of what it came to.
+    async fn let_go(&mut self) {
+        self.cancel_reads();
+        let deadline = self.ports.clock().steady() + self.order.stop_grace;
+        while self.tasks.len() > self.timers.len() {
+            let sleep = self.ports.clock().sleep_until(deadline);
+            pin_mut!(sleep);
+            match select(self.tasks.next(), sleep).await {
+                Either::Left((Some(done), _)) => self.settle(done, &mut Vec::new()),
+                Either::Left((None, _)) | Either::Right(_) => return,
             }
         }
     }
