@@ -2,7 +2,7 @@
 
 use dpone_engine::profile::RowProfiler;
 
-use crate::columnar::decode::Cell;
+use crate::columnar::decode::{Cell, wide_bytes};
 
 /// Shows a cell to a profiler.
 #[inline]
@@ -15,12 +15,12 @@ pub(super) fn show(cell: Cell<'_>, to: &mut RowProfiler) {
         Cell::Float32(v) => to.float32(v),
         Cell::Float64(v) => to.float64(v),
         Cell::Decimal(v) => to.decimal(v),
-        Cell::WideDecimal(v) => to.wide_decimal(&v),
+        Cell::WideDecimal(v) => to.wide_decimal(&wide_bytes(v)),
         Cell::Date(v) => to.date(v),
         Cell::Ticks(v) => to.ticks(v),
         Cell::Text(v) => to.text(v),
         Cell::Binary(v) => to.binary(v),
-        Cell::Uuid(v) => to.uuid(&v),
+        Cell::Uuid(v) => to.uuid(v),
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn key(cell: Cell<'_>, to: &mut Vec<u8>) -> bool {
         Cell::Float32(v) => to.extend(float_key(v.into())),
         Cell::Float64(v) => to.extend(float_key(v)),
         Cell::Decimal(v) => to.extend(v.to_be_bytes()),
-        Cell::WideDecimal(v) => to.extend(v),
+        Cell::WideDecimal(v) => to.extend(wide_bytes(v)),
         Cell::Date(v) => to.extend(v.to_be_bytes()),
         Cell::Text(v) => to.extend(v.as_bytes()),
         Cell::Binary(v) => to.extend(v),

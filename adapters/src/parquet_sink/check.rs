@@ -163,10 +163,10 @@ impl ParquetSink {
         while let Some(window) = rows.next().map_err(|e| footer::damaged(&e))? {
             for row in 0..window.rows() {
                 for (at, column) in self.schema.columns.iter().enumerate() {
-                    let cell = window.cell(at, row).ok_or_else(|| {
+                    let Some(cell) = window.cell(at, row) else {
                         let detail = format!("column {:?} holds something that is not {}", column.name, column.ty);
-                        Why::fatal(Code::FidelityMismatch, detail)
-                    })?;
+                        return Err(Why::fatal(Code::FidelityMismatch, detail));
+                    };
                     cells::show(cell, &mut profiler);
                 }
                 profiler.end_row();

@@ -6,7 +6,7 @@ use dpone_engine::schema::{Column, LogicalType};
 
 use super::numeric;
 use super::session::Step;
-use crate::columnar::decode::Cell;
+use crate::columnar::decode::{Cell, wide_bytes};
 
 /// What a COPY begins and ends with.
 pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -40,7 +40,7 @@ pub(super) fn field<'a>(cell: Cell<'a>, column: &Column, to: &mut Vec<u8>) -> St
         (Cell::Float32(v), _) => fixed(&v.to_bits().to_be_bytes(), to),
         (Cell::Float64(v), _) => fixed(&v.to_bits().to_be_bytes(), to),
         (Cell::Decimal(v), LogicalType::Decimal { scale, .. }) => numeric::push(v, *scale, to),
-        (Cell::WideDecimal(v), LogicalType::Decimal { scale, .. }) => numeric::push_wide(&v, *scale, to),
+        (Cell::WideDecimal(v), LogicalType::Decimal { scale, .. }) => numeric::push_wide(&wide_bytes(v), *scale, to),
         (Cell::Date(v), _) => {
             let since = v.checked_sub(EPOCH_DAYS).filter(|v| *v != i32::MIN).ok_or_else(other)?;
             fixed(&since.to_be_bytes(), to);
@@ -61,7 +61,7 @@ pub(super) fn field<'a>(cell: Cell<'a>, column: &Column, to: &mut Vec<u8>) -> St
         }
         (Cell::Text(v), _) => return long(v.as_bytes(), column, to),
         (Cell::Binary(v), _) => return long(v, column, to),
-        (Cell::Uuid(v), _) => fixed(&v, to),
+        (Cell::Uuid(v), _) => fixed(v, to),
         (Cell::Decimal(_) | Cell::WideDecimal(_) | Cell::Ticks(_), _) => return Err(other()),
     }
     Ok(None)

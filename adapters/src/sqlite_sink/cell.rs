@@ -69,7 +69,7 @@ pub(super) fn stored<'a>(cell: Cell<'a>, ty: &LogicalType, column: &str) -> Resu
         Cell::Float64(v) => float(v),
         Cell::Text(v) => Ok(Stored::Text(v)),
         Cell::Binary(v) => Ok(Stored::Blob(v)),
-        Cell::Uuid(v) => rendered(Value::Uuid(v)),
+        Cell::Uuid(v) => rendered(Value::Uuid(*v)),
         Cell::Date(v) => rendered(Value::Date(v)),
         Cell::Decimal(unscaled) => match ty {
             LogicalType::Decimal { scale, .. } => rendered(Value::Decimal { unscaled, scale: *scale }),

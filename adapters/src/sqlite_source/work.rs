@@ -10,7 +10,7 @@ use dpone_engine::value::Value;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-use super::convert::{Cell, Fault, Scratch};
+use super::convert::{Cell, Conversion, Fault, Scratch};
 use super::faults::{Faults, RowPlace};
 use super::limits::{Limits, fixed, is_variable, overhead};
 use super::request::SqlitePlan;
@@ -191,17 +191,29 @@ impl<'a> Work<'a> {
         let (mut variable, mut source) = (0_u64, 0_u64);
         let key = self.resolved.key.as_ref().and_then(|key| key.position);
         for (i, (conversion, builder)) in self.resolved.conversions.iter().zip(batch.columns()).enumerate() {
-            let cell = cell(self.resolved, row, first, i, &mut self.narrow)?;
-            source += cell.map_or(0, size_of_value);
-            let read = cell.and_then(|value| conversion.read(value, &mut self.scratch));
-            let read = match read {
-                Ok(cell) if key == Some(i) && !in_order(self.unit, cell) => Err(Fault::Order),
-                read => read,
+            let ordered = if key == Some(i) { Some(self.unit) } else { None };
+            let (scratch, profiler) = (&mut self.scratch, &mut self.profiler);
+            // Each kind of cell goes all the way by itself: this is the hot path, and a value that both hand on is a copy.
+            let taken = match &self.resolved.wide {
+                None => match row.get_ref(first + i) {
+                    Ok(value) => {
+                        source += size_of_value(value);
+                        pass(value, conversion, ordered, scratch, profiler, builder)
+                    }
+                    Err(error) => return Err(super::connect::why(&error)),
+                },
+                Some(wide) => match wide.cell(row, first, i, is_binary(self.resolved, i), &mut self.narrow) {
+                    Ok(Ok(value)) => {
+                        source += size_of_value(value);
+                        pass(value, conversion, ordered, scratch, profiler, builder)
+                    }
+                    Ok(Err(fault)) => Err(fault),
+                    Err(error) => return Err(super::connect::why(&error)),
+                },
             };
-            match read {
-                Ok(cell) => {
-                    variable += emit(cell, &mut self.profiler, builder).ok_or_else(defect)?;
-                }
+            match taken {
+                Ok(Some(bytes)) => variable += bytes,
+                Ok(None) => return Err(defect()),
                 Err(fault) => {
                     faults.get_or_insert_with(|| Faults::new(self.plan.schema.columns.len())).add(i, fault, place);
                 }
@@ -233,7 +245,7 @@ impl<'a> Work<'a> {
         faults: &mut Faults,
     ) -> Result<(), Why> {
         for (i, conversion) in self.resolved.conversions.iter().enumerate() {
-            let cell = cell(self.resolved, row, first, i, &mut self.narrow)?;
+            let cell = cell(self.resolved, row, first, i, &mut self.narrow).map_err(|e| super::connect::why(&e))?;
             if let Err(fault) = cell.and_then(|value| conversion.read(value, &mut self.scratch)) {
                 faults.add(i, fault, place);
             }
@@ -285,22 +297,39 @@ impl<'a> Work<'a> {
 }
 
 /// A cell, its text in UTF-8 however it is stored.
-#[inline]
 fn cell<'a>(
     resolved: &Resolved,
     row: &'a Row<'_>,
     first: usize,
     column: usize,
     narrow: &'a mut String,
-) -> Result<Result<ValueRef<'a>, Fault>, Why> {
-    let read = match &resolved.wide {
+) -> rusqlite::Result<Result<ValueRef<'a>, Fault>> {
+    match &resolved.wide {
         None => row.get_ref(first + column).map(Ok),
-        Some(wide) => {
-            let ty = resolved.schema.columns.get(column).map(|c| &c.ty);
-            wide.cell(row, first, column, ty == Some(&LogicalType::Binary), narrow)
-        }
-    };
-    read.map_err(|e| super::connect::why(&e))
+        Some(wide) => wide.cell(row, first, column, is_binary(resolved, column), narrow),
+    }
+}
+
+fn is_binary(resolved: &Resolved, column: usize) -> bool {
+    resolved.schema.columns.get(column).is_some_and(|c| c.ty == LogicalType::Binary)
+}
+
+/// A value through its conversion into its column; what [`emit`] says, or why it is no value of the column. `ordered` for
+/// the range's key.
+#[inline(always)]
+fn pass(
+    value: ValueRef<'_>,
+    conversion: &Conversion,
+    ordered: Option<&UnitRange>,
+    scratch: &mut Scratch,
+    profiler: &mut RowProfiler,
+    builder: &mut ColumnBuilder,
+) -> Result<Option<u64>, Fault> {
+    match conversion.read(value, scratch) {
+        Ok(cell) if ordered.is_none_or(|unit| in_order(unit, cell)) => Ok(emit(cell, profiler, builder)),
+        Ok(_) => Err(Fault::Order),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// A cell to the profile and into its column; bytes of varying length, or `None` if the column takes no such cell.
@@ -353,6 +382,7 @@ fn emit(cell: Cell<'_>, profiler: &mut RowProfiler, builder: &mut ColumnBuilder)
             (builder.float32(v), 0)
         }
         Cell::Uuid(v) => {
+            let v = v.to_be_bytes();
             profiler.uuid(&v);
             (builder.uuid(&v), 0)
         }

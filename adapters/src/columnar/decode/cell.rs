@@ -4,6 +4,9 @@ use arrow::datatypes::{DataType, TimeUnit};
 use dpone_engine::schema::LogicalType;
 
 /// A value of a column.
+///
+/// No variant holds bytes by value: those would lie at odd offsets, and a cell that was just built could not be copied
+/// without waiting for its stores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Null,
@@ -14,15 +17,15 @@ pub(crate) enum Cell<'a> {
     Float64(f64),
     /// The unscaled value.
     Decimal(i128),
-    /// The unscaled value of more than 38 digits, in two's complement, little-endian.
-    WideDecimal([u8; 32]),
+    /// The unscaled value of more than 38 digits, in two's complement, the low half first.
+    WideDecimal([u128; 2]),
     /// Days since 1970-01-01.
     Date(i32),
     /// In the type's own fractional digits.
     Ticks(i64),
     Text(&'a str),
     Binary(&'a [u8]),
-    Uuid([u8; 16]),
+    Uuid(&'a [u8; 16]),
 }
 
 impl Cell<'_> {
@@ -34,6 +37,15 @@ impl Cell<'_> {
             _ => 0,
         }
     }
+}
+
+/// The halves of a [`Cell::WideDecimal`] as 256 bits, little-endian.
+pub(crate) fn wide_bytes([low, high]: [u128; 2]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let (to_low, to_high) = bytes.split_at_mut(16);
+    to_low.copy_from_slice(&low.to_le_bytes());
+    to_high.copy_from_slice(&high.to_le_bytes());
+    bytes
 }
 
 /// Whether a column of a file holds exactly the values of a logical type.
@@ -145,7 +157,11 @@ pub(super) fn of_bytes(kind: Kind, v: &[u8]) -> Option<Cell<'_>> {
         Kind::Text => std::str::from_utf8(v).ok().map(Cell::Text),
         Kind::Uuid => v.try_into().ok().map(Cell::Uuid),
         Kind::Decimal => Some(Cell::Decimal(i128::from_le_bytes(extended(v)?))),
-        Kind::WideDecimal => extended(v).map(Cell::WideDecimal),
+        Kind::WideDecimal => {
+            let number: [u8; 32] = extended(v)?;
+            let half = |half: &[u8]| half.try_into().ok().map(u128::from_le_bytes);
+            Some(Cell::WideDecimal([half(number.get(..16)?)?, half(number.get(16..)?)?]))
+        }
         _ => None,
     }
 }

@@ -20,7 +20,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
 
-pub(crate) use cell::Cell;
+pub(crate) use cell::{Cell, wide_bytes};
 pub(crate) use file::InMemory;
 
 use cell::{Kind, is_exact};

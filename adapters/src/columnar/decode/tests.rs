@@ -75,7 +75,7 @@ fn every_type_comes_back() {
         ("timestamp(7)", Arc::new(TimestampNanosecondArray::from(vec![Some(-100), None])), Cell::Ticks(-1)),
         ("string", Arc::new(StringArray::from(vec![Some("a\0ö"), None])), Cell::Text("a\0ö")),
         ("binary", Arc::new(BinaryArray::from(vec![Some(&b"\xff"[..]), None])), Cell::Binary(b"\xff")),
-        ("uuid", Arc::new(uuid), Cell::Uuid([7; 16])),
+        ("uuid", Arc::new(uuid), Cell::Uuid(&[7; 16])),
     ];
     let names: Vec<String> = (0..given.len()).map(|i| format!("c{i}")).collect();
     let columns: Vec<(&str, &str)> = names.iter().zip(&given).map(|(n, (ty, ..))| (n.as_str(), *ty)).collect();

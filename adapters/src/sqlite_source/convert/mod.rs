@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 
 pub(super) use text::Scratch;
 
-/// A value of the column's type.
+/// A value of the column's type. No variant holds bytes by value: a cell that was just built is copied faster so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     Null,
@@ -24,7 +24,8 @@ pub(super) enum Cell<'a> {
     Ticks(i64),
     Text(&'a str),
     Binary(&'a [u8]),
-    Uuid([u8; 16]),
+    /// Its bytes in RFC 4122 order as one big-endian number.
+    Uuid(u128),
 }
 
 /// Why a cell is no value of its column's type.
@@ -150,11 +151,13 @@ impl Conversion {
             (Kind::AnyAsText, ValueRef::Integer(v)) => Ok(Cell::Text(scratch.integer(v))),
             (Kind::AnyAsText, ValueRef::Real(v)) => Ok(Cell::Text(scratch.real(v))),
             (Kind::Uuid, ValueRef::Text(v)) => {
-                uuid::parse(v).map(Cell::Uuid).ok_or(Fault::Value("a text that is not a UUID"))
+                uuid::parse(v).map(u128::from_be_bytes).map(Cell::Uuid).ok_or(Fault::Value("a text that is not a UUID"))
             }
-            (Kind::Uuid, ValueRef::Blob(v)) => {
-                v.try_into().map(Cell::Uuid).map_err(|_| Fault::Value("a blob that has not 16 bytes"))
-            }
+            (Kind::Uuid, ValueRef::Blob(v)) => v
+                .try_into()
+                .map(u128::from_be_bytes)
+                .map(Cell::Uuid)
+                .map_err(|_| Fault::Value("a blob that has not 16 bytes")),
             (_, other) => Err(Fault::Class(class(other))),
         }
     }

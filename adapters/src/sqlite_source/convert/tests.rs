@@ -51,9 +51,9 @@ fn a_cell_is_exactly_a_value_of_its_type() {
         (
             LogicalType::Uuid,
             text("15FB045F-DB6A-269D-6473-023F3C936FCF"),
-            "Uuid([21, 251, 4, 95, 219, 106, 38, 157, 100, 115, 2, 63, 60, 147, 111, 207])",
+            "Uuid(29217143147194874168591890879102545871)",
         ),
-        (LogicalType::Uuid, ValueRef::Blob(&[7; 16]), "Uuid([7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7])"),
+        (LogicalType::Uuid, ValueRef::Blob(&[7; 16]), "Uuid(9341084582143408800955381380479911687)"),
         (int, ValueRef::Null, "Null"),
     ] {
         assert_eq!(read(ty.clone(), false, value), Ok(expect.to_owned()), "{ty} {value:?}");
