@@ -2,11 +2,15 @@
 //! same run. Ratios are quoted, never times: machines differ and are shared.
 
 mod measure;
+mod peers;
+mod postgres;
 mod report;
 mod sqlite_parquet;
 mod table;
 
 pub use measure::{Measured, measure, measure_child};
+pub use peers::PeerReport;
+pub use postgres::{pg_parquet, pg_postgres};
 pub use report::Report;
 pub use sqlite_parquet::{floor_child, sqlite_parquet};
 
@@ -19,6 +23,8 @@ pub struct Request {
     pub readers: u32,
     /// Alternating runs of product and floor; medians are reported.
     pub repeat: u32,
+    /// Whether other tools are measured too, where the benchmark has some.
+    pub peers: bool,
 }
 
 /// Whatever stops a benchmark.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::peers::PeerReport;
 use super::{Measured, Request};
 
 /// The floor of a benchmark: the least work that anything could do for the same rows.
@@ -37,7 +38,7 @@ pub struct Report {
     /// Floor wall time over ours; above 1 is faster than the floor.
     pub floor_ratio: f64,
     /// Other tools, where the benchmark has some.
-    pub peers: Vec<serde_json::Value>,
+    pub peers: Vec<PeerReport>,
     /// What it ran on.
     pub machine: String,
     /// Every run, product then floor.
@@ -74,7 +75,7 @@ impl Report {
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,11 +1,11 @@
-//! `cargo run --release -p dpone-tests --bin bench -- NAME --rows N [--readers R] [--repeat K]`: prints one JSON object.
+//! `cargo run --release -p dpone-tests --bin bench -- NAME --rows N [--readers R] [--repeat K] [--peers]`: prints one JSON object.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use dpone_tests::bench::{Failure, Request, floor_child, measure_child, sqlite_parquet};
+use dpone_tests::bench::{Failure, Request, floor_child, measure_child, pg_parquet, pg_postgres, sqlite_parquet};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -25,17 +25,27 @@ fn run(arguments: &[OsString]) -> Result<String, Failure> {
     match arguments.first().and_then(|a| a.to_str()) {
         Some("--measure-child") => Ok(serde_json::to_string(&measure_child(&arguments[1..])?)?),
         Some("--floor-child") => Ok(floor_child(Path::new(arguments.get(1).ok_or("no file")?))?.to_string()),
-        Some("sqlite-parquet") => {
+        Some(name @ ("sqlite-parquet" | "pg-parquet" | "pg-postgres")) => {
             let request = request(&arguments[1..])?;
-            Ok(serde_json::to_string_pretty(&sqlite_parquet(&product()?, request)?)?)
+            let bench = match name {
+                "pg-parquet" => pg_parquet,
+                "pg-postgres" => pg_postgres,
+                _ => sqlite_parquet,
+            };
+            Ok(serde_json::to_string_pretty(&bench(&product()?, request)?)?)
         }
-        _ => Err("usage: bench sqlite-parquet --rows N [--readers R] [--repeat K]".into()),
+        _ => {
+            let names = "sqlite-parquet | pg-parquet | pg-postgres";
+            Err(format!("usage: bench {names} --rows N [--readers R] [--repeat K] [--peers]").into())
+        }
     }
 }
 
 fn request(arguments: &[OsString]) -> Result<Request, Failure> {
-    let mut request = Request { rows: 1_000_000, readers: 1, repeat: 3 };
-    for pair in arguments.chunks(2) {
+    let mut request = Request { rows: 1_000_000, readers: 1, repeat: 3, peers: false };
+    let (flags, pairs): (Vec<&OsString>, Vec<&OsString>) = arguments.iter().partition(|a| *a == "--peers");
+    request.peers = !flags.is_empty();
+    for pair in pairs.chunks(2) {
         let [name, value] = pair else { return Err("every option takes a number".into()) };
         let value: u64 = value.to_str().ok_or("not a number")?.parse()?;
         match name.to_str() {
