@@ -13,7 +13,6 @@ mod nearest;
 pub mod object_store;
 pub mod parquet_sink;
 pub mod postgres;
-#[expect(dead_code, reason = "nothing looks at a catalog yet")]
 pub mod postgres_source;
 pub mod sqlite_sink;
 pub mod sqlite_source;

@@ -5,15 +5,25 @@
 
 mod catalog;
 mod describe;
+mod explain;
 mod facts;
+mod key;
+mod keys;
+mod limits;
 mod literal;
+mod preflight;
+mod quantiles;
 mod query;
 mod refused;
 mod relation;
 mod request;
 mod resolve;
+mod statistics;
+mod steps;
 mod types;
+mod views;
 
+pub use preflight::describe;
 pub use relation::{KeyKind, KeySql, RelationSql};
 pub use request::{PostgresPlan, PostgresRequest, RangePlanner, Stated};
 pub use resolve::Resolved;
