@@ -66,7 +66,7 @@ codes! {
     SourceLocked = "source_locked", PreflightBlock, "Another process holds the source's lock.";
     SourceTableNotFound = "source_table_not_found", PreflightBlock, "The source has no such table or view.";
     SourcePermissionDenied = "source_permission_denied", PreflightBlock, "The connection's user may not read the source.";
-    RangeStatisticsUnavailable = "range_statistics_unavailable", PreflightBlock, "The source has no statistics of the range column that can be trusted.";
+    SourceStatsLowConfidence = "source_stats_low_confidence", PreflightBlock, "The source has no statistics of the range column that can be trusted.";
     SourceColumnNotFound = "source_column_not_found", PreflightBlock, "The source has no such column.";
     SourceQueryInvalid = "source_query_invalid", PreflightBlock, "The source query cannot be parsed or prepared.";
     DuplicateColumnName = "duplicate_column_name", PreflightBlock, "Two columns of the source have the same name.";

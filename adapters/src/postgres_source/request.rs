@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dpone_engine::manifest::{Consistency, Fidelity, PlannerMode, Relation, TextForm};
+use dpone_engine::manifest::{
+    Bounds, Consistency, Fidelity, Manifest, PlannerMode, RangeMode, Relation, SkewPolicy, TextForm,
+};
 use dpone_engine::ranges::UnitRange;
 use dpone_engine::schema::{LogicalType, Schema};
 
@@ -24,6 +26,8 @@ pub struct RangePlanner {
     pub units: u32,
     /// Whether cuts are needed from the source: false if the manifest states them.
     pub wanted: bool,
+    /// Whether hot ranges are to be avoided where statistics show them.
+    pub split_hot: bool,
 }
 
 /// What preflight looks at.
@@ -39,6 +43,29 @@ pub struct PostgresRequest {
     pub key: Option<String>,
     /// How the ranges are planned.
     pub planner: RangePlanner,
+}
+
+impl PostgresRequest {
+    /// What a manifest asks for.
+    pub fn of(manifest: &Manifest) -> Self {
+        let (source, ranges) = (&manifest.source, &manifest.ranges);
+        let stated = |(name, ty): (&String, &LogicalType)| {
+            (name.clone(), Stated { ty: ty.clone(), form: source.text_forms.get(name).copied() })
+        };
+        Self {
+            relation: source.relation.clone(),
+            columns: source.columns.clone(),
+            types: source.types.iter().map(stated).collect(),
+            // With one range nothing is asked of the column.
+            key: ranges.column.clone().filter(|_| ranges.mode != RangeMode::Off),
+            planner: RangePlanner {
+                mode: ranges.planner.mode,
+                units: ranges.units(None),
+                wanted: ranges.bounds == Bounds::Auto,
+                split_hot: ranges.planner.skew_policy == SkewPolicy::SplitHotRanges,
+            },
+        }
+    }
 }
 
 /// Everything a run reads by; fixed when it was planned.

@@ -133,6 +133,7 @@ fn may_fall_back(policy: &RangePolicy, reasons: &[Refusal]) -> bool {
         matches!(
             code,
             Code::UnsupportedBoundaryType
+                | Code::SourceStatsLowConfidence
                 | Code::RangeRequiresIndex
                 | Code::GroupIntegrityUnproven
                 | Code::WindowFunctionUnproven
