@@ -10,7 +10,7 @@ mod counting;
 use std::collections::BTreeMap;
 
 use dpone_adapters::postgres::Config;
-use dpone_adapters::postgres_source::{PostgresPlan, PostgresRequest, PostgresSource, RangePlanner};
+use dpone_adapters::postgres_source::{PostgresPlan, PostgresRequest, PostgresSource, RangePlanner, describe};
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Consistency, Fidelity, PlannerMode, Relation, TableRef};
 use dpone_engine::ports::{Pull, Source, UnitReader};
@@ -95,9 +95,10 @@ fn read(config: &Config, table: &str, grant: u64, budget: u64) -> Read {
         columns: None,
         types: BTreeMap::new(),
         key: None,
-        planner: RangePlanner { mode: PlannerMode::default(), units: 1, wanted: false },
+        planner: RangePlanner { mode: PlannerMode::default(), units: 1, wanted: false, split_hot: false },
     };
-    let (schema, min_grant) = PostgresSource::preview(&request, config).unwrap();
+    let found = describe(config, &request).unwrap();
+    let (schema, min_grant) = (found.schema, found.min_grant);
     let plan = PostgresPlan {
         request,
         schema,

@@ -108,4 +108,10 @@ impl Config {
         }
         Settings::of_manifest(settings, &get).config()
     }
+
+    /// A table of that database, as an operator knows it.
+    pub fn table_identity(&self, schema: &str, table: &str) -> String {
+        let Self { host, port, database, .. } = self;
+        format!("postgres://{host}:{port}/{database}#{schema}.{table}")
+    }
 }

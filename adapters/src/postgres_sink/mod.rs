@@ -92,8 +92,7 @@ impl PostgresTarget {
 
     /// The target as the operator knows it.
     fn identity(&self) -> String {
-        let Config { host, port, database, .. } = &*self.config;
-        format!("postgres://{host}:{port}/{database}#{}.{}", self.place.schema, self.place.table)
+        self.config.table_identity(&self.place.schema, &self.place.table)
     }
 
     fn merge_key(&self) -> &[String] {

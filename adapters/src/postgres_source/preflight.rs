@@ -28,12 +28,12 @@ pub fn describe(config: &Config, request: &PostgresRequest) -> Result<SourceFact
     let unreachable = |e: PgError| vec![refused(&e, "the PostgreSQL server cannot be used", "source")];
     let mut session = Session::connect(config).map_err(unreachable)?;
     session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").map_err(unreachable)?;
-    let facts = facts(&mut session, request)?;
+    let facts = facts(&mut session, config, request)?;
     session.execute("ROLLBACK").map_err(unreachable)?;
     Ok(facts)
 }
 
-fn facts(session: &mut Session, request: &PostgresRequest) -> Result<SourceFacts, Vec<Refusal>> {
+fn facts(session: &mut Session, config: &Config, request: &PostgresRequest) -> Result<SourceFacts, Vec<Refusal>> {
     let resolved = look(session, request)?;
     let place = if resolved.kind == RelationKind::Query { "source.query" } else { "source.table" };
     let failed = |e: PgError| vec![refused(&e, "the source cannot be read", place)];
@@ -51,9 +51,7 @@ fn facts(session: &mut Session, request: &PostgresRequest) -> Result<SourceFacts
         Some(key) => match key_facts(session, &resolved, key, &request.planner, explained.rows) {
             Ok((facts, indexed)) => (Some(facts), indexed),
             // Whether ranges are needed is for the plan to say.
-            Err(refusal)
-                if matches!(refusal.code, Code::UnsupportedBoundaryType | Code::SourceStatsLowConfidence) =>
-            {
+            Err(refusal) if matches!(refusal.code, Code::UnsupportedBoundaryType | Code::SourceStatsLowConfidence) => {
                 key_refused = Some(refusal);
                 (None, false)
             }
@@ -71,7 +69,9 @@ fn facts(session: &mut Session, request: &PostgresRequest) -> Result<SourceFacts
             views_below(session, resolved.table.as_ref(), "", explained.window).map_err(failed)?
         }
     };
+    let table = resolved.table.as_ref().filter(|_| resolved.kind == RelationKind::Table);
     Ok(SourceFacts {
+        as_target: table.map(|table| config.table_identity(&table.schema, &table.name)),
         view_sql,
         key_column: resolved.key.as_ref().map(|key| key.column.clone()),
         key_refused,

@@ -8,18 +8,14 @@ use std::thread;
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::Consistency;
 use dpone_engine::ports::Source;
-use dpone_engine::refusal::Refusal;
 use dpone_engine::run::{Outcome, Receipt, Seen, UnitId, Why};
-use dpone_engine::schema::Schema;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::decode::Decoder;
 use super::describe::look;
 use super::failure::why;
-use super::limits::min_grant;
 use super::reader::PostgresReader;
-use super::refused::refused;
-use super::request::{PostgresPlan, PostgresRequest};
+use super::request::PostgresPlan;
 use super::session::{Command, Session, Shared, gone};
 use super::snapshot::{Holder, begin, database_identity, lock};
 use super::work::defect;
@@ -97,18 +93,6 @@ impl PostgresSource {
     pub fn new(plan: PostgresPlan, config: Config) -> Result<Self, EncodeError> {
         let layout = ChunkLayout::new(&plan.schema)?;
         Ok(Self { plan: Arc::new(plan), config, layout, opened: Mutex::new(None), openings: AtomicU64::new(0) })
-    }
-
-    /// The columns that a request comes to now, and the least grant that a reader of them can work with. Reads no row.
-    ///
-    /// # Errors
-    /// Everything that stands against reading it, never empty.
-    pub fn preview(request: &PostgresRequest, config: &Config) -> Result<(Schema, u64), Vec<Refusal>> {
-        let mut session = Connection::connect(config)
-            .map_err(|e| vec![refused(&e, "the database cannot be reached", "source.connection_id")])?;
-        let schema = look(&mut session, request)?.schema;
-        let least = min_grant(&schema);
-        Ok((schema, least))
     }
 
     fn current(&self) -> Option<Arc<Opened>> {

@@ -148,8 +148,10 @@ fn partitions_are_one_table() {
          create table t1 partition of t for values from (0) to (500); \
          create table t2 partition of t for values from (500) to (1000); \
          create table t3 partition of t default; \
-         insert into t select g, 'x' from generate_series(0, 1999) g; analyze t",
+         insert into t select g, 'x' from generate_series(0, 1999) g",
     );
+    // In a transaction of its own: what the same one wrote counts as changed since.
+    database.run("analyze t");
     let facts = database.describe(&by(table("t"), "k", PlannerMode::Statistics)).unwrap();
     assert!(facts.key_indexed, "ranges leave out partitions");
     let found = rows(&database, &facts, "public.t", "pg_catalog.int4", 4);
@@ -171,7 +173,8 @@ fn an_index_is_one_that_the_range_can_use() {
     assert_eq!(found, [true, true, false, false, true, false, false]);
     let by_query = |sql: &str| database.describe(&by(query(sql), "a", PlannerMode::Auto)).unwrap().key_indexed;
     assert!(by_query("select a from t where b > 0"));
-    assert!(!by_query("select a, count(*) as n from t group by a"), "a group over all rows is no range");
+    assert!(by_query("select a, count(*) as n from t group by a"), "the condition reaches below the groups");
+    assert!(!by_query("select a + 0 as a from t"), "no index has what the query computes");
 }
 
 #[test]

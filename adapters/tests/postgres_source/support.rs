@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dpone_adapters::postgres::Config;
 use dpone_adapters::postgres_source::{
-    PostgresPlan, PostgresReader, PostgresRequest, PostgresSource, RangePlanner, Stated,
+    PostgresPlan, PostgresReader, PostgresRequest, PostgresSource, RangePlanner, Stated, describe,
 };
 use dpone_engine::manifest::{Consistency, Fidelity, PlannerMode, Relation, TableRef};
 use dpone_engine::ports::{Body as _, Pull, Source, UnitReader};
@@ -54,13 +54,13 @@ impl Db {
             columns: None,
             types: BTreeMap::new(),
             key: None,
-            planner: RangePlanner { mode: PlannerMode::default(), units: 1, wanted: false },
+            planner: RangePlanner { mode: PlannerMode::default(), units: 1, wanted: false, split_hot: false },
         }
     }
 
     pub(crate) fn facts(&self, request: &PostgresRequest) -> Facts {
-        let (schema, min_grant) = PostgresSource::preview(request, &self.config).unwrap();
-        Facts { schema, min_grant }
+        let found = describe(&self.config, request).unwrap();
+        Facts { schema: found.schema, min_grant: found.min_grant }
     }
 
     pub(crate) fn source(&self, plan: PostgresPlan) -> PostgresSource {

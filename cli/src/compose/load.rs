@@ -12,7 +12,7 @@ use dpone_engine::refusal::Refusal;
 
 /// What this build has adapters for.
 const SUPPORT: Support<'_> = Support {
-    sources: &[SourceType::Sqlite],
+    sources: &[SourceType::Sqlite, SourceType::Postgres],
     sinks: &[SinkType::Parquet, SinkType::Sqlite, SinkType::Postgres],
     stores: &[StoreType::Local],
 };

@@ -2,25 +2,22 @@
 
 use std::path::Path;
 
-use dpone_adapters::any::AnySink;
+use dpone_adapters::any::{AnySink, AnySource};
 use dpone_adapters::body::Body;
 use dpone_adapters::evidence_store::EvidenceFiles;
 use dpone_adapters::object_store::LocalObjects;
-use dpone_adapters::sqlite_source::{SqlitePlan, SqliteSource};
 use dpone_adapters::system::{SystemClock, SystemEntropy};
-use dpone_engine::codes::Code;
 use dpone_engine::plan::Plan;
 use dpone_engine::ports::{Entropy, Ports};
 use dpone_engine::refusal::Refusal;
 use dpone_journal::log::SqliteLog;
 
-use super::preflight::request;
 use crate::progress::Progress;
 use crate::signals::Signals;
 
 /// What a run reads from and writes to: the ports that can be refused, made before the journal is touched.
 pub(crate) struct Sides {
-    source: SqliteSource,
+    source: AnySource,
     store: LocalObjects,
     sink: AnySink,
     evidence: EvidenceFiles,
@@ -39,21 +36,10 @@ pub(crate) struct RunPorts<'a> {
 impl Sides {
     /// The sides that a plan names.
     pub(crate) fn of(plan: &Plan) -> Result<Self, Vec<Refusal>> {
-        let manifest = &plan.manifest;
-        let storage = &manifest.runtime.storage;
-        let source = SqlitePlan {
-            request: request(manifest).map_err(|r| vec![r])?,
-            schema: plan.schema.clone(),
-            units: plan.ranges.clone(),
-            consistency: manifest.ranges.consistency,
-            fidelity: manifest.quality.fidelity,
-            target_chunk_bytes: manifest.chunks.target_bytes,
-            max_chunk_bytes: manifest.chunks.max_bytes,
-            nonce: SystemEntropy.nonce(),
-        };
+        let storage = &plan.manifest.runtime.storage;
         let root = storage.transfer_store.local_root_dir.as_deref().unwrap_or_default();
         Ok(Self {
-            source: SqliteSource::new(source).map_err(|e| vec![Refusal::new(Code::UnsupportedType, e.to_string())])?,
+            source: AnySource::of(plan, SystemEntropy.nonce()).map_err(|r| vec![r])?,
             store: LocalObjects::open(Path::new(root)).map_err(|r| vec![r])?,
             sink: AnySink::of(plan).map_err(|r| vec![r])?,
             evidence: EvidenceFiles::new(&storage.evidence_dir),
@@ -71,7 +57,7 @@ impl<'a> RunPorts<'a> {
 impl Ports for RunPorts<'_> {
     type Body = Body;
     type Log = SqliteLog;
-    type Source = SqliteSource;
+    type Source = AnySource;
     type Store = LocalObjects;
     type Sink = AnySink;
     type Evidence = EvidenceFiles;
@@ -83,7 +69,7 @@ impl Ports for RunPorts<'_> {
     fn log(&self) -> &SqliteLog {
         &self.log
     }
-    fn source(&self) -> &SqliteSource {
+    fn source(&self) -> &AnySource {
         &self.sides.source
     }
     fn store(&self) -> &LocalObjects {

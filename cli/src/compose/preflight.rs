@@ -1,13 +1,7 @@
 //! Both sides' preflight, and the plan that follows from it. No side effects.
 
-use std::path::PathBuf;
-
-use dpone_adapters::any::AnyTarget;
-use dpone_adapters::sqlite_source::{self, SqliteRequest};
-use dpone_engine::codes::Code;
-use dpone_engine::manifest::{Connection, Manifest, RangeMode};
+use dpone_adapters::any::{AnyRequest, AnyTarget};
 use dpone_engine::plan::{Blocked, Context, Plan, SourceFacts, build};
-use dpone_engine::refusal::Refusal;
 use dpone_journal::sqlite::Journal;
 
 use super::Loaded;
@@ -20,7 +14,7 @@ pub(crate) fn preflight(
 ) -> Result<Plan, Box<Blocked>> {
     let manifest = &loaded.manifest;
     let by = |refusals| Box::new(Blocked { manifest: Some(manifest.name.clone()), ..Blocked::by(refusals) });
-    let source = sqlite_source::describe(&request(manifest).map_err(|r| by(vec![r]))?).map_err(by)?;
+    let source = AnyRequest::of(manifest).map_err(|r| by(vec![r]))?.describe().map_err(by)?;
     let target = AnyTarget::of(&manifest.sink).map_err(|r| by(vec![r]))?;
     let target = target.describe(&source.schema).map_err(by)?;
     let base_owner = target.base_run.clone().filter(|run| owns(run, &target.base));
@@ -39,20 +33,5 @@ pub(crate) fn published_here(journal: Option<&Journal>, run: &str, identity: &st
 
 /// What the source is now, of a manifest that may have no plan.
 pub(crate) fn source(loaded: &Loaded) -> Option<SourceFacts> {
-    request(&loaded.manifest).ok().and_then(|request| sqlite_source::describe(&request).ok())
-}
-
-/// What the source is asked for.
-pub(crate) fn request(manifest: &Manifest) -> Result<SqliteRequest, Refusal> {
-    let Connection::Path(path) = &manifest.source.connection else {
-        return Err(Refusal::new(Code::ManifestInvalidValue, "a sqlite source needs path").at("source.path"));
-    };
-    Ok(SqliteRequest {
-        path: PathBuf::from(path),
-        relation: manifest.source.relation.clone(),
-        columns: manifest.source.columns.clone(),
-        types: manifest.source.types.clone(),
-        // With one range nothing is asked of the column.
-        key: manifest.ranges.column.clone().filter(|_| manifest.ranges.mode != RangeMode::Off),
-    })
+    AnyRequest::of(&loaded.manifest).ok().and_then(|request| request.describe().ok())
 }

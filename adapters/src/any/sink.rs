@@ -1,4 +1,4 @@
-//! One type for whichever sink a manifest names, so that the driver stays generic over ports and not over files.
+//! The sinks.
 
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Sink as SinkManifest, SinkType};
