@@ -11,7 +11,7 @@ use crate::facts::Step;
 use crate::held::WAL;
 use crate::killer::{Killer, Point};
 use crate::product::{printed, run};
-use crate::route::{Mode, Route, Sink};
+use crate::route::{Mode, Route, Sink, Source};
 use crate::scratch::scratch;
 
 /// Runs anew.
@@ -35,10 +35,18 @@ impl Ground {
     /// # Panics
     /// If it fails.
     pub fn new(sink: Sink, mode: Mode, per_partition: bool) -> Self {
+        Self::from(Source::Sqlite, sink, mode, per_partition)
+    }
+
+    /// The same from a source of that kind.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn from(source: Source, sink: Sink, mode: Mode, per_partition: bool) -> Self {
         let folder = scratch();
         let work = folder.path().join("work");
         fs::create_dir(&work).expect("a folder");
-        let route = Route::new(&work, sink, mode, per_partition);
+        let route = Route::from(&work, source, sink, mode, per_partition);
         let first = run(&work, &RUN);
         assert!(first.status.success(), "{}", printed(&first));
         let ground =
@@ -53,6 +61,7 @@ impl Ground {
     /// If it cannot be copied.
     pub fn keep(&self) {
         copy(&self.route.folder, &self.base);
+        self.route.keep();
     }
 
     /// Back to that.
@@ -61,6 +70,7 @@ impl Ground {
     /// If it cannot be copied.
     pub fn reset(&self) {
         copy(&self.base, &self.route.folder);
+        self.route.reset();
     }
 
     /// Every step that a command journals, in order.

@@ -15,7 +15,7 @@ use dpone_engine::run::effect::EffectKind;
 use dpone_tests::facts::Step;
 use dpone_tests::killed::{Ground, RESUME, RUN};
 use dpone_tests::product::printed;
-use dpone_tests::route::{Mode, Sink};
+use dpone_tests::route::{Mode, Sink, Source};
 
 /// Points between the steps that are run by default, of every route.
 const SPREAD: usize = 20;
@@ -101,9 +101,13 @@ fn right(ground: &Ground, at: &str) {
 }
 
 fn route(sink: Sink, mode: Mode, per_partition: bool) {
-    let name = format!("{sink:?} {mode:?} per_partition={per_partition}");
+    between(Source::Sqlite, sink, mode, per_partition);
+}
+
+fn between(source: Source, sink: Sink, mode: Mode, per_partition: bool) {
+    let name = format!("{source:?} to {sink:?} {mode:?} per_partition={per_partition}");
     // Only a publication in doubt is fenced: see below.
-    matrix(&name, &Ground::new(sink, mode, per_partition), &RUN, &[EffectKind::Fence]);
+    matrix(&name, &Ground::from(source, sink, mode, per_partition), &RUN, &[EffectKind::Fence]);
 }
 
 /// The same of the run that resumes one which was killed around its publication.
@@ -139,6 +143,26 @@ fn sqlite_merge() {
     route(Sink::Sqlite, Mode::Merge, false);
 }
 
+#[test]
+fn postgres_to_parquet() {
+    between(Source::Postgres, Sink::Parquet, Mode::FullRefresh, false);
+}
+
+#[test]
+fn postgres_to_postgres_full_refresh() {
+    between(Source::Postgres, Sink::Postgres, Mode::FullRefresh, false);
+}
+
+#[test]
+fn postgres_append_per_partition() {
+    between(Source::Sqlite, Sink::Postgres, Mode::Append, true);
+}
+
+#[test]
+fn postgres_merge() {
+    between(Source::Sqlite, Sink::Postgres, Mode::Merge, false);
+}
+
 use EffectKind::{Check, Count, Load, Open, Publish, Put, Read, Stage, Verify};
 
 #[test]
@@ -159,4 +183,14 @@ fn parquet_publication_done() {
 #[test]
 fn sqlite_publication_done() {
     after(Sink::Sqlite, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
+}
+
+#[test]
+fn postgres_publication_announced() {
+    after(Sink::Postgres, Step::Announced(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check]);
+}
+
+#[test]
+fn postgres_publication_done() {
+    after(Sink::Postgres, Step::Done(Publish), &[Open, Count, Read, Put, Verify, Stage, Load, Check, Publish]);
 }

@@ -10,7 +10,7 @@ use dpone_tests::facts::Step;
 use dpone_tests::held::WAL;
 use dpone_tests::killer::Killer;
 use dpone_tests::mounts::{Disk, private_mounts};
-use dpone_tests::route::{Mode, Route, Sink, files};
+use dpone_tests::route::{Mode, Route, Sink, Source, files};
 use dpone_tests::scratch::scratch;
 
 const JSON: [&str; 4] = ["run", "m.yaml", "--format", "json"];
@@ -43,9 +43,10 @@ fn trouble(sink: Sink, place: Place, trouble: Trouble, at: &Step, exit: i32, cod
         (Place::Journal, _) => "j",
         (Place::Target, Sink::Parquet) => "dataset",
         (Place::Target, Sink::Sqlite) => "d",
+        (Place::Target, Sink::Postgres) => unreachable!("the server's disk is not the product's"),
     });
     let disk = Disk::new(&mount, if place == Place::Journal { "size=1m" } else { "size=48m,nr_inodes=300" });
-    let route = Route::of(folder.path(), sink, Mode::Append, false, 1_000, 4_000);
+    let route = Route::of(folder.path(), Source::Sqlite, sink, Mode::Append, false, 1_000, 4_000);
     if place == Place::Target && sink == Sink::Sqlite {
         route.edit("path: target.db", "path: d/target.db");
         std::os::unix::fs::symlink("d/target.db", folder.path().join("target.db")).unwrap();
@@ -138,7 +139,7 @@ fn a_full_work_folder_is_not_in_the_way() {
     let folder = scratch();
     let work = Disk::new(&folder.path().join("work"), "size=1m");
     let temporary = Disk::new(&folder.path().join("tmp"), "size=1m");
-    let route = Route::of(folder.path(), Sink::Sqlite, Mode::Append, false, 1_000, 4_000);
+    let route = Route::of(folder.path(), Source::Sqlite, Sink::Sqlite, Mode::Append, false, 1_000, 4_000);
     route.edit("    work_dir: work", "    require_writable: false\n    work_dir: work");
     work.fill(0);
     temporary.fill(0);

@@ -1,5 +1,7 @@
 //! Small routes that tests run, break and check: a source with NULL keys, and a target that is compared cell by cell.
 
+mod postgres;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -8,8 +10,19 @@ use arrow::datatypes::Int64Type;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rusqlite::Connection;
 
+pub use postgres::{Database, SOURCE, TARGET};
+
 /// A row: its id, its key and its text.
 pub type Row = (i64, Option<i64>, Option<String>);
+
+/// What a route reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A table of a SQLite database.
+    Sqlite,
+    /// A table of a PostgreSQL database.
+    Postgres,
+}
 
 /// Where a route delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +31,8 @@ pub enum Sink {
     Parquet,
     /// A table of a SQLite database.
     Sqlite,
+    /// A table of a PostgreSQL database.
+    Postgres,
 }
 
 /// How a route publishes.
@@ -40,6 +55,7 @@ pub struct Route {
     mode: Mode,
     rows: i64,
     width: usize,
+    database: Option<Database>,
 }
 
 impl Route {
@@ -48,27 +64,52 @@ impl Route {
     /// # Panics
     /// If they cannot be made.
     pub fn new(folder: &Path, sink: Sink, mode: Mode, per_partition: bool) -> Self {
-        Self::of(folder, sink, mode, per_partition, 40, 0)
+        Self::of(folder, Source::Sqlite, sink, mode, per_partition, 40, 0)
+    }
+
+    /// The same from a source of that kind.
+    ///
+    /// # Panics
+    /// If they cannot be made.
+    pub fn from(folder: &Path, source: Source, sink: Sink, mode: Mode, per_partition: bool) -> Self {
+        Self::of(folder, source, sink, mode, per_partition, 40, 0)
     }
 
     /// The same, with that many rows, each with that many bytes that cannot be compressed much.
     ///
     /// # Panics
     /// If they cannot be made.
-    pub fn of(folder: &Path, sink: Sink, mode: Mode, per_partition: bool, rows: i64, width: usize) -> Self {
-        let route = Self { folder: folder.to_owned(), sink, mode, rows, width };
-        let db = Connection::open(folder.join("source.db")).expect("a source");
-        db.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, v TEXT); CREATE INDEX t_k ON t (k);")
-            .expect("a table");
-        let rows = db.unchecked_transaction().expect("a transaction");
-        for (id, k, v) in route.rows() {
-            rows.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (id, k, v)).expect("a row");
+    pub fn of(
+        folder: &Path,
+        source: Source,
+        sink: Sink,
+        mode: Mode,
+        per_partition: bool,
+        rows: i64,
+        width: usize,
+    ) -> Self {
+        let mut route = Self { folder: folder.to_owned(), sink, mode, rows, width, database: None };
+        if source == Source::Postgres || sink == Sink::Postgres {
+            route.database = Some(Database::new(&route.rows()));
         }
-        rows.commit().expect("the rows");
+        let connection = route.database.as_ref().map_or(String::new(), Database::connection);
+        let from = match source {
+            Source::Sqlite => {
+                route.fill_source();
+                "type: sqlite\n  path: source.db\n  table: {name: t}".to_owned()
+            }
+            Source::Postgres => {
+                format!("type: postgres\n  connection: {connection}\n  table: {{schema: {SOURCE}, name: t}}")
+            }
+        };
         let topology = if per_partition { "per_partition" } else { "shared_per_run" };
         let (target, key) = match sink {
-            Sink::Parquet => ("type: parquet, uri: dataset", ""),
-            Sink::Sqlite => ("type: sqlite, path: target.db, table: {name: t}", ", key: [id]"),
+            Sink::Parquet => ("type: parquet, uri: dataset".to_owned(), ""),
+            Sink::Sqlite => ("type: sqlite, path: target.db, table: {name: t}".to_owned(), ", key: [id]"),
+            Sink::Postgres => {
+                let table = format!("table: {{schema: {TARGET}, name: t}}");
+                (format!("type: postgres, connection: {connection}, {table}"), ", key: [id]")
+            }
         };
         let mode_name = match mode {
             Mode::FullRefresh => "full_refresh",
@@ -79,9 +120,7 @@ impl Route {
         let manifest = format!(
             "name: route
 source:
-  type: sqlite
-  path: source.db
-  table: {{name: t}}
+  {from}
   options:
     partitioning:
       column: k
@@ -102,6 +141,36 @@ runtime:
         );
         fs::write(folder.join("m.yaml"), manifest).expect("a manifest");
         route
+    }
+
+    fn fill_source(&self) {
+        let db = Connection::open(self.folder.join("source.db")).expect("a source");
+        db.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, v TEXT); CREATE INDEX t_k ON t (k);")
+            .expect("a table");
+        let rows = db.unchecked_transaction().expect("a transaction");
+        for (id, k, v) in self.rows() {
+            rows.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (id, k, v)).expect("a row");
+        }
+        rows.commit().expect("the rows");
+    }
+
+    /// The PostgreSQL database of the route.
+    ///
+    /// # Panics
+    /// If it has none.
+    pub fn database(&self) -> &Database {
+        self.database.as_ref().expect("a route with PostgreSQL")
+    }
+
+    /// What is in its database now, if it has one, is where later tries start.
+    pub(crate) fn keep(&self) {
+        self.database.iter().for_each(Database::keep);
+    }
+
+    /// Back to that.
+    pub(crate) fn reset(&self) {
+        // A database that is only read stays as it is.
+        self.database.iter().filter(|_| self.sink == Sink::Postgres).for_each(Database::reset);
     }
 
     /// The source's rows.
@@ -145,6 +214,7 @@ runtime:
         let mut rows = match self.sink {
             Sink::Parquet => self.dataset(),
             Sink::Sqlite => self.table(),
+            Sink::Postgres => self.database().delivered(),
         };
         rows.sort();
         rows
@@ -243,6 +313,7 @@ runtime:
                 }
             }
             Sink::Sqlite => {}
+            Sink::Postgres => left.extend(self.database().leftovers()),
         }
         left
     }
