@@ -320,8 +320,7 @@ impl<'a, P: Ports> Driver<'a, P> {
 
     /// What a change of state means for what is in flight.
     async fn follow_state(&mut self) -> Result<(), Broken> {
-        let reading = matches!(self.run.state, State::Planned | State::Reading) && self.run.halted.is_none();
-        if !reading {
+        if !self.run.is_reading() {
             self.cancel_reads();
             let ended = self.ended_reads();
             self.append(ended).await?;

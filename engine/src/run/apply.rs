@@ -337,7 +337,11 @@ impl Run {
                 let progress = self.state == State::Reading || self.units.iter().any(|u| u.read.is_some());
                 self.authority_lost |= progress;
             }
-            Effect::Read { unit, .. } => self.units[*unit as usize].chunks.clear(),
+            Effect::Read { unit, .. } => {
+                self.units[*unit as usize].chunks.clear();
+                self.authority_lost |= why.code == Code::ConsistencyAuthorityLost;
+            }
+            Effect::Count => self.authority_lost |= why.code == Code::ConsistencyAuthorityLost,
             Effect::Stage { unit, staging } => {
                 if self.staging.get(unit).is_some_and(|s| s.name == *staging) {
                     self.staging.remove(unit);

@@ -240,6 +240,11 @@ impl Run {
         self.published.is_some()
     }
 
+    /// Whether what is being read is still of use to this attempt.
+    pub fn is_reading(&self) -> bool {
+        matches!(self.state, State::Planned | State::Reading) && self.halted.is_none() && !self.authority_lost
+    }
+
     /// Whether a publication was announced or has happened: nothing is read for the run any more, and it is too late to give
     /// it up.
     pub fn is_beyond_reading(&self) -> bool {

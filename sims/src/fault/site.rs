@@ -58,8 +58,8 @@ impl Site {
                 &[CrashBefore, CrashAfter, Pause, Stop, Abandon, AppendLost, AppendUntold, ClockBack, Rival]
             }
             Site::Open => &[CrashBefore, Pause, Stop, Refused, Denied, SourceChanges],
-            Site::Count => &[CrashBefore, Pause, Stop, Refused, SourceChanges],
-            Site::Read => &[CrashBefore, Pause, Stop, Refused, SourceChanges, WideRow, GiantRow, RowMissed],
+            Site::Count => &[CrashBefore, Pause, Stop, Refused, SourceChanges, StateGone],
+            Site::Read => &[CrashBefore, Pause, Stop, Refused, SourceChanges, StateGone, WideRow, GiantRow, RowMissed],
             Site::Put => &[
                 CrashBefore,
                 CrashAfter,

@@ -53,6 +53,7 @@ impl SimSource {
             Some(Kind::CrashAfter) => self.world.die(self.pid).await,
             Some(Kind::Refused) => Some(Why::transient(Code::SourceReadFailed, "refused for now")),
             Some(Kind::Denied) => Some(Why::fatal(Code::SourceReadFailed, "refused for good")),
+            Some(Kind::StateGone) => Some(gone()),
             Some(Kind::SourceChanges) => {
                 self.world.change_source(mix(u64::from(self.world.gates.count(site))));
                 None
@@ -60,6 +61,10 @@ impl SimSource {
             _ => None,
         }
     }
+}
+
+fn gone() -> Why {
+    Why::fatal(Code::ConsistencyAuthorityLost, "the state is gone")
 }
 
 /// What a unit's rows look like to a gate that counts and sums.
@@ -141,6 +146,7 @@ impl UnitReader for SimReader {
         match self.world.pass(self.pid, Site::Read).await {
             Some(Kind::CrashAfter) => self.world.die(self.pid).await,
             Some(Kind::Refused) => return Err(Why::transient(Code::SourceReadFailed, "refused for now")),
+            Some(Kind::StateGone) => return Err(gone()),
             Some(Kind::SourceChanges) => self.world.change_source(mix(self.at as u64)),
             Some(Kind::WideRow) if !self.asked && self.at < self.rows.len() => {
                 self.asked = true;

@@ -70,6 +70,8 @@ pub enum Step {
     Refuse(Key),
     /// A request is refused for good.
     Fail(Key),
+    /// The source state that is read or counted is gone.
+    LoseState(Key),
     /// A gate fails.
     FailGate(Key),
     /// A probe looks, and what follows is journalled.

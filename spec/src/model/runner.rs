@@ -124,8 +124,7 @@ pub fn has_puts(run: &Run, read: Key) -> bool {
 
 /// Why a read is failing, while its last puts are awaited.
 fn failing(run: &Run, read: Key, unit: UnitId, config: &Config) -> Option<Why> {
-    let reading = matches!(run.state, State::Planned | State::Reading) && run.halted.is_none();
-    if !reading {
+    if !run.is_reading() {
         return Some(Why::transient(ABANDONED, "the read was cancelled"));
     }
     (0..config.chunks).find_map(|chunk| {

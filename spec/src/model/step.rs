@@ -69,6 +69,9 @@ impl State {
         }
         if faults.fatal > 0 {
             steps.push(Step::Fail(key));
+            if matches!(self.effect(key), Some(Effect::Read { .. } | Effect::Count)) {
+                steps.push(Step::LoseState(key));
+            }
         }
     }
 
@@ -132,6 +135,12 @@ impl State {
                 self.faults.total -= 1;
                 self.faults.fatal -= 1;
                 let why = Why::fatal(lost_code(self.effect(*key).as_ref()), "refused for good");
+                self.append(vec![Event::NotDone { key: *key, why, not_before: 0 }], config);
+            }
+            Step::LoseState(key) => {
+                self.faults.total -= 1;
+                self.faults.fatal -= 1;
+                let why = Why::fatal(Code::ConsistencyAuthorityLost, "the state is gone");
                 self.append(vec![Event::NotDone { key: *key, why, not_before: 0 }], config);
             }
             Step::FailGate(key) => {

@@ -3,6 +3,7 @@
 use super::found::plan;
 use super::story::{CLEANUP, SEALED, Story, policy, written};
 use crate::codes::Code;
+use crate::manifest::OnAuthorityLost;
 use crate::run::facts::Retention;
 use crate::run::run::Fate;
 use crate::run::{Draft, Ending, Event, OwnedKind, PlanFacts, Policy, Receipt, Seen, State, Why, decide, ending};
@@ -19,6 +20,32 @@ fn an_object_that_cannot_be_read_now_is_not_lost() {
         story.done(&Draft::Stage { unit: None }, Receipt::Staged);
         story.failed(&Draft::Load { unit: 0 }, why.clone());
         assert_eq!(story.run.object_lost, lost, "{why:?}");
+    }
+}
+
+/// A state that is lost while it is read is read anew as the policy says, never mixed with the next one.
+#[test]
+fn a_state_that_is_lost_while_it_is_read_begins_another_attempt() {
+    let gone = || Why::fatal(Code::ConsistencyAuthorityLost, "its session ended");
+    let reading = || {
+        let mut story = Story::begun();
+        story.done(&Draft::Claim, Receipt::Claimed);
+        story.done(&Draft::Open, Receipt::Opened { authority: "state".into(), persistent: false });
+        story.moved(State::Reading);
+        story
+    };
+    for lost in [Draft::Read { unit: 0 }, Draft::Count] {
+        let mut story = reading();
+        let other = story.intend(if lost == Draft::Count { &Draft::Read { unit: 0 } } else { &Draft::Count });
+        story.failed(&lost, gone());
+        assert!(story.run.authority_lost && !story.run.is_reading(), "{lost:?}");
+        assert!(story.records(&policy()).is_empty() && story.begins(&policy()).is_empty(), "the other ends first");
+        let why = Why::transient(crate::run::event::ABANDONED, "the read was cancelled");
+        story.fact(Event::NotDone { key: other, why, not_before: 0 });
+        assert_eq!(story.records(&policy()), [Event::AttemptStarted { attempt: 2, adopted: Vec::new() }]);
+        let stop = Policy { on_authority_lost: OnAuthorityLost::Stop, ..policy() };
+        let halted = story.records(&stop);
+        assert!(matches!(&halted[..], [Event::Halted { why, .. }] if why.code == gone().code), "{halted:?}");
     }
 }
 
