@@ -17,6 +17,10 @@ pub(super) fn refused(error: &PgError, doing: &str, place: &str) -> Refusal {
         (_, Some(state)) if state.starts_with("42") || state.starts_with("0A") => {
             (Code::SourceQueryInvalid, "Check that the statement runs in psql with this connection's user.")
         }
+        // A lock that was not given up in `_LOCK_TIMEOUT`, or one that two sessions waited for crosswise.
+        (_, Some("55P03" | "40P01")) => {
+            (Code::SourceLocked, "Wait until whoever rewrites or locks the table is done, or raise `_LOCK_TIMEOUT`.")
+        }
         (PgErrorKind::Auth, _) => (Code::SourceNotFound, "Check the connection's user, password and TLS settings."),
         _ => (Code::SourceNotFound, "Check that the server can be reached and answers, then run it again."),
     };

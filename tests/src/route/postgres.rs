@@ -1,6 +1,8 @@
 //! A route's PostgreSQL: one database of the test's own server, with the source in a schema and the target in another.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Stdio;
 
 use dpone_fixtures::postgres::{Postgres, SUPERUSER};
 
@@ -31,10 +33,10 @@ impl Database {
         for (at, (id, k, v)) in rows.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             let k = k.map_or("NULL".to_owned(), |k| k.to_string());
-            let v = v.as_ref().map_or("NULL".to_owned(), |v| format!("'{v}'"));
+            let v = v.as_ref().map_or("NULL".to_owned(), |v| format!("'{}'", v.replace('\'', "''")));
             write!(insert, "{comma}({id}, {k}, {v})").expect("a string takes text");
         }
-        database.psql(&insert);
+        database.script(&insert);
         database.psql(&format!("ANALYZE {SOURCE}.t"));
         database
     }
@@ -48,6 +50,14 @@ impl Database {
     /// Runs statements; what they print.
     pub fn psql(&self, sql: &str) -> String {
         Postgres::shared().psql(&self.name, sql)
+    }
+
+    /// Runs a script of any length.
+    fn script(&self, sql: &str) {
+        let mut psql = Postgres::shared().psql_command(&self.name);
+        let mut psql = psql.args(["-f", "-"]).stdin(Stdio::piped()).spawn().expect("psql can be run");
+        psql.stdin.take().expect("a pipe").write_all(sql.as_bytes()).expect("psql reads it");
+        assert!(psql.wait().expect("psql ends").success(), "the script runs");
     }
 
     /// What is there now is where every later try starts.

@@ -5,6 +5,7 @@
 mod full_disk;
 mod journals;
 mod plan_changes;
+mod postgres;
 mod rivals;
 mod shapes;
 mod signals;
