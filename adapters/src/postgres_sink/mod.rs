@@ -99,6 +99,10 @@ impl PostgresTarget {
         if self.mode == StrategyMode::Merge { &self.key } else { &[] }
     }
 
+    fn partition_key(&self) -> &[String] {
+        if self.mode == StrategyMode::PartitionReplace { &self.key } else { &[] }
+    }
+
     /// The runner that has claimed the table. Creates nothing.
     ///
     /// # Errors
@@ -225,6 +229,7 @@ impl Sink for PostgresSink {
                 schema: &this.schema,
                 mode: target.mode,
                 key: target.merge_key(),
+                partition_key: target.partition_key(),
             };
             publish::publish(this.config(), &change, &order)
         });

@@ -32,13 +32,6 @@ const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "
 /// Every reason why what is read cannot be published there exactly.
 pub(super) fn describe(target: &PostgresTarget, schema: &Schema) -> Result<TargetFacts, Vec<Refusal>> {
     let mut blockers = Vec::new();
-    if target.mode == StrategyMode::PartitionReplace {
-        blockers.push(
-            Refusal::new(Code::StrategyUnsupported, "the postgres sink does not replace partitions")
-                .at("sink.strategy.mode")
-                .fix("Use full_refresh, append or merge."),
-        );
-    }
     names(schema, &mut blockers);
     types(schema, &mut blockers);
     let mut found = Found::default();

@@ -17,7 +17,10 @@ pub(super) struct Change<'a> {
     pub(super) place: &'a Place,
     pub(super) schema: &'a Schema,
     pub(super) mode: StrategyMode,
+    /// The merge key; empty for other strategies.
     pub(super) key: &'a [String],
+    /// The columns that make a partition; empty for other strategies.
+    pub(super) partition_key: &'a [String],
 }
 
 /// Publishes once, whatever name it is asked under.
@@ -148,15 +151,19 @@ fn fill_target(
             conflict = in_place(change);
         }
         (StrategyMode::Merge, Some(there)) => {
-            let same = same_key(session, change, there)?;
+            let same = same_key(session, change.key, there)?;
             for staging in &staging {
                 run(session, &format!("DELETE FROM {target} AS t USING {staging} AS s WHERE {same}"))?;
             }
         }
-        (StrategyMode::PartitionReplace, _) => {
-            return Err(Why::fatal(Code::StrategyUnsupported, "the postgres sink does not replace partitions"));
+        (StrategyMode::PartitionReplace, Some(there)) => {
+            for staging in &staging {
+                clear_partitions(session, change, there, staging)?;
+            }
         }
-        (StrategyMode::FullRefresh | StrategyMode::Merge | StrategyMode::Append, _) => {}
+        // A new table holds nothing.
+        (StrategyMode::FullRefresh | StrategyMode::Merge | StrategyMode::PartitionReplace, None)
+        | (StrategyMode::Append, _) => {}
     }
     let columns = columns(change.schema);
     let mut moved = 0;
@@ -176,12 +183,39 @@ fn in_place(change: &Change<'_>) -> String {
     format!("ON CONFLICT ({}) DO UPDATE SET {}", names(change.key.iter()), set.join(", "))
 }
 
+/// Deletes the target's rows whose partition occurs in that staging table. `=` never finds a NULL, and `IS NOT DISTINCT FROM`
+/// finds nothing by an index or a hash: so there is one statement for every set of partition columns that are NULL together.
+fn clear_partitions(session: &mut Session, change: &Change<'_>, there: &Relation, staging: &str) -> Step<()> {
+    let target = change.place.target();
+    let absent: Vec<String> = change.partition_key.iter().map(|k| format!("{} IS NULL", quote_ident(k))).collect();
+    let shapes = rows(session, &format!("SELECT DISTINCT {} FROM {staging}", absent.join(", ")))?;
+    for shape in shapes {
+        let is_null = |at: usize| shape.get(at).is_some_and(|cell| cell.as_deref() == Some("t"));
+        let named = || change.partition_key.iter().enumerate();
+        let present: Vec<String> = named().filter(|(at, _)| !is_null(*at)).map(|(_, k)| k.clone()).collect();
+        let absent: Vec<String> =
+            named().filter(|(at, _)| is_null(*at)).map(|(_, k)| format!("{} IS NULL", quote_ident(k))).collect();
+        let of_t = absent.iter().map(|condition| format!("t.{condition}"));
+        let sql = match present.is_empty() {
+            true => format!("DELETE FROM {target} AS t WHERE {}", of_t.collect::<Vec<_>>().join(" AND ")),
+            false => {
+                let filter = if absent.is_empty() { String::new() } else { format!(" WHERE {}", absent.join(" AND ")) };
+                let same: Vec<String> = of_t.chain([same_key(session, &present, there)?]).collect();
+                let staged = format!("SELECT DISTINCT {} FROM {staging}{filter}", names(present.iter()));
+                format!("DELETE FROM {target} AS t USING ({staged}) AS s WHERE {}", same.join(" AND "))
+            }
+        };
+        run(session, &sql)?;
+    }
+    Ok(())
+}
+
 /// The condition that a row of the target and one of staging have one key: texts are equal byte by byte, whatever the target's
 /// collation says.
-fn same_key(session: &mut Session, change: &Change<'_>, there: &Relation) -> Step<String> {
+fn same_key(session: &mut Session, key: &[String], there: &Relation) -> Step<String> {
     let existing = catalog::columns(session, there.oid)?;
     let is_loose = |name: &String| existing.iter().any(|e| e.name == *name && e.loose);
-    let same = change.key.iter().map(|name| {
+    let same = key.iter().map(|name| {
         let bytes = if is_loose(name) { " COLLATE \"C\"" } else { "" };
         let name = quote_ident(name);
         format!("t.{name}{bytes} = s.{name}{bytes}")

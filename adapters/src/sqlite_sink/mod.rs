@@ -107,6 +107,10 @@ impl SqliteTarget {
         if self.mode == StrategyMode::Merge { &self.key } else { &[] }
     }
 
+    fn partition_key(&self) -> &[String] {
+        if self.mode == StrategyMode::PartitionReplace { &self.key } else { &[] }
+    }
+
     /// What the target is now. Creates nothing.
     ///
     /// # Errors
@@ -234,6 +238,7 @@ impl Sink for SqliteSink {
                 schema: &this.schema,
                 mode: this.target.mode,
                 key: this.target.merge_key(),
+                partition_key: this.target.partition_key(),
             };
             publish::publish(this.path(), &change, &order)
         });

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use dpone_engine::codes::Code;
-use dpone_engine::manifest::StrategyMode;
 use dpone_engine::plan::TargetFacts;
 use dpone_engine::ports::Claimant;
 use dpone_engine::refusal::Refusal;
@@ -33,13 +32,6 @@ struct Existing {
 /// Every reason why what is read cannot be published there exactly.
 pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetFacts, Vec<Refusal>> {
     let mut blockers = Vec::new();
-    if target.mode == StrategyMode::PartitionReplace {
-        blockers.push(
-            Refusal::new(Code::StrategyUnsupported, "the sqlite sink has no partitions to replace")
-                .at("sink.strategy.mode")
-                .fix("Use full_refresh, append or merge."),
-        );
-    }
     for column in schema.columns.iter().filter(|c| c.ty == LogicalType::UInt { bits: 64 }) {
         let text = format!("column {:?} is uint64 and SQLite's integers are signed", column.name);
         blockers.push(Refusal::new(Code::TargetTypeNarrowerThanSource, text).at("sink.table"));

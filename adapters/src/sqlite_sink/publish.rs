@@ -18,7 +18,10 @@ pub(super) struct Change<'a> {
     pub(super) table: &'a str,
     pub(super) schema: &'a Schema,
     pub(super) mode: StrategyMode,
+    /// The merge key; empty for other strategies.
     pub(super) key: &'a [String],
+    /// The columns that make a partition; empty for other strategies.
+    pub(super) partition_key: &'a [String],
 }
 
 /// Publishes once, whatever name it is asked under.
@@ -175,20 +178,23 @@ fn rows(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step
         StrategyMode::Merge => {
             let before = count()?;
             let mut replaced = 0;
-            // Keys are equal byte by byte, whatever collation the target gives them.
-            let own: Vec<String> = change.key.iter().map(|k| format!("{} COLLATE BINARY", quote(k))).collect();
-            let new: Vec<String> = change.key.iter().map(|k| quote(k)).collect();
-            let (own, new) = (own.join(", "), new.join(", "));
             for staging in &order.staged.staging {
-                let staging = quote(staging);
-                replaced += run(&format!("DELETE FROM {table} WHERE ({own}) IN (SELECT {new} FROM {staging})"))?;
+                let present = has_key_of(&change.key.iter().collect::<Vec<_>>(), &quote(staging), "");
+                replaced += run(&format!("DELETE FROM {table} WHERE {present}"))?;
+            }
+            before.saturating_sub(replaced)
+        }
+        StrategyMode::PartitionReplace => {
+            let before = count()?;
+            let mut replaced = 0;
+            for staging in &order.staged.staging {
+                for partitions in partitions_of(tx, change.partition_key, &quote(staging))? {
+                    replaced += run(&format!("DELETE FROM {table} WHERE {partitions}"))?;
+                }
             }
             before.saturating_sub(replaced)
         }
         StrategyMode::Append => count()?,
-        StrategyMode::PartitionReplace => {
-            return Err(Why::fatal(Code::StrategyUnsupported, "the sqlite sink has no partitions to replace"));
-        }
     };
     let columns = columns(change.schema);
     let mut moved = 0;
@@ -203,6 +209,38 @@ fn rows(tx: &Transaction<'_>, change: &Change<'_>, order: &PublishOrder) -> Step
         return Err(Why::fatal(Code::PublicationFailed, detail));
     }
     Ok(moved)
+}
+
+/// The condition that a row's key is one of those in staging. Keys are equal byte by byte, whatever collation the target
+/// gives them, and none with a NULL in it equals another.
+fn has_key_of(key: &[&String], staging: &str, filter: &str) -> String {
+    let own: Vec<String> = key.iter().map(|k| format!("{} COLLATE BINARY", quote(k))).collect();
+    let new: Vec<String> = key.iter().map(|k| quote(k)).collect();
+    format!("({}) IN (SELECT {} FROM {staging}{filter})", own.join(", "), new.join(", "))
+}
+
+/// Conditions that together hold for the rows whose partition occurs in staging, none of which twice. NULL is a value here,
+/// which `IN` never finds: so there is one for every set of partition columns that are NULL together.
+fn partitions_of(tx: &Transaction<'_>, key: &[String], staging: &str) -> Step<Vec<String>> {
+    let absent: Vec<String> = key.iter().map(|k| format!("{} IS NULL", quote(k))).collect();
+    let sql = format!("SELECT DISTINCT {} FROM {staging}", absent.join(", "));
+    let mut shapes = tx.prepare(&sql).map_err(|e| why(&e))?;
+    let shapes = shapes.query_map([], |row| {
+        let is_null: Vec<bool> = (0..key.len()).map(|at| row.get(at)).collect::<Result<_, _>>()?;
+        let columns = || key.iter().zip(&is_null);
+        let present: Vec<&String> = columns().filter(|(_, null)| !**null).map(|(k, _)| k).collect();
+        let absent: Vec<String> =
+            columns().filter(|(_, null)| **null).map(|(k, _)| format!("{} IS NULL", quote(k))).collect();
+        let absent = absent.join(" AND ");
+        Ok(match (present.is_empty(), absent.is_empty()) {
+            (true, _) => absent,
+            (false, true) => has_key_of(&present, staging, ""),
+            (false, false) => {
+                format!("{absent} AND {}", has_key_of(&present, staging, &format!(" WHERE {absent}")))
+            }
+        })
+    });
+    shapes.and_then(Iterator::collect).map_err(|e| why(&e))
 }
 
 fn counted(expected: u64, found: u64) -> Step<()> {

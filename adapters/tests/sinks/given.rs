@@ -90,8 +90,55 @@ pub(crate) fn sink(kind: SinkType, place: &std::path::Path, mode: StrategyMode) 
         SinkType::Parquet => (Connection::Uri(place), None),
         _ => (Connection::Path(place), Some(TableRef { name: "t".to_owned(), ..TableRef::default() })),
     };
-    let key = if mode == StrategyMode::Merge { vec!["id".to_owned()] } else { Vec::new() };
-    SinkManifest { kind, connection, table, strategy: Strategy { mode, key } }
+    SinkManifest { kind, connection, table, strategy: strategy(mode) }
+}
+
+/// A strategy with the key that it needs: rows are known by their id, and partitioned by `flag`.
+pub(crate) fn strategy(mode: StrategyMode) -> Strategy {
+    let key: &[&str] = match mode {
+        StrategyMode::Merge => &["id"],
+        StrategyMode::PartitionReplace => &["flag"],
+        StrategyMode::FullRefresh | StrategyMode::Append => &[],
+    };
+    Strategy { mode, key: key.iter().map(|&name| name.to_owned()).collect() }
+}
+
+/// Partitions to replace in a target that holds the rows 1 to 8 and 14, and then those of [`MORE_ROWS`].
+pub(crate) struct Partitions {
+    /// The columns that make a partition.
+    pub(crate) key: &'static [&'static str],
+    /// The ids of the rows that are read.
+    pub(crate) read: &'static [i64],
+    /// Whether their flags are NULL.
+    pub(crate) blank: bool,
+    /// The target's ids afterwards, in order.
+    pub(crate) after: &'static [i64],
+}
+
+/// 50 and 53 share their flag, NULL, with 7 and 14, and 53 its note with 3.
+pub(crate) const MORE_ROWS: &str = "INSERT INTO t (id, note) VALUES (50, 'x');
+    INSERT INTO t (id, note) SELECT 53, note FROM t WHERE id = 3";
+
+/// Every way in which partitions meet, NULL among them.
+pub(crate) const PARTITIONS: &[Partitions] = &[
+    Partitions { key: &["flag"], read: &[10], blank: false, after: &[1, 3, 5, 7, 10, 14, 50, 53] },
+    Partitions { key: &["flag"], read: &[21], blank: false, after: &[1, 2, 3, 4, 5, 6, 8, 21] },
+    Partitions { key: &["flag"], read: &[9, 10, 12, 21], blank: false, after: &[9, 10, 12, 21] },
+    Partitions { key: &["flag"], read: &[], blank: false, after: &[1, 2, 3, 4, 5, 6, 7, 8, 14, 50, 53] },
+    Partitions { key: &["flag"], read: &[9], blank: true, after: &[1, 2, 3, 4, 5, 6, 8, 9] },
+    Partitions { key: &["note"], read: &[3, 9], blank: false, after: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 50] },
+    Partitions { key: &["flag", "note"], read: &[2, 7], blank: false, after: &[1, 2, 3, 4, 5, 6, 7, 8, 50, 53] },
+    Partitions { key: &["note", "flag"], read: &[3], blank: true, after: &[1, 2, 3, 3, 4, 5, 6, 7, 8, 14, 50] },
+    Partitions { key: &["note", "flag"], read: &[2, 3, 7], blank: true, after: &[1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 50] },
+    Partitions { key: &["id", "note"], read: &[3, 50], blank: false, after: &[1, 2, 3, 4, 5, 6, 7, 8, 14, 50, 50, 53] },
+];
+
+/// The same rows, with NULL for every flag.
+pub(crate) fn without_flags(batch: &RecordBatch) -> RecordBatch {
+    let at = batch.schema().index_of("flag").unwrap();
+    let mut columns = batch.columns().to_vec();
+    columns[at] = arrow::array::new_null_array(columns[at].data_type(), batch.num_rows());
+    RecordBatch::try_new(batch.schema(), columns).unwrap()
 }
 
 /// Objects of one unit, handed over one after another.

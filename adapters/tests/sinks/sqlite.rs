@@ -80,6 +80,44 @@ async fn strategies_change_an_existing_table_in_place() {
 }
 
 #[tokio::test]
+async fn partitions_that_are_read_are_replaced() {
+    for case in given::PARTITIONS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.db");
+        assert_eq!(deliver(&path, "r1", StrategyMode::FullRefresh, &[1, 2, 3, 4, 5, 6, 7, 8, 14]).await, Ok(9));
+        Connection::open(&path).unwrap().execute_batch(given::MORE_ROWS).unwrap();
+        let mut manifest = given::sink(SinkType::Sqlite, &path, StrategyMode::PartitionReplace);
+        manifest.strategy.key = case.key.iter().map(|&k| k.to_owned()).collect();
+        let target = SqliteTarget::of(&manifest).unwrap();
+        let base = target.describe(&given::schema()).unwrap().base;
+        let sink = SqliteSink::new(target, given::schema(), Quality::default(), dir.path());
+        let batch = given::batch(case.read);
+        let batch = if case.blank { given::without_flags(&batch) } else { batch };
+        let delivered = Run::new("r2").deliver(&sink, &base, vec![given::object(&batch)]).await;
+        assert_eq!(delivered.unwrap().1, case.read.len() as u64);
+        assert_eq!(ids(&path), case.after, "{:?} {:?}", case.key, case.read);
+    }
+}
+
+#[tokio::test]
+async fn partitions_are_equal_byte_by_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    let columns = LIKE_GIVEN.replace("note TEXT", "note TEXT COLLATE NOCASE");
+    let sql = format!("CREATE TABLE t (id INTEGER NOT NULL, {columns}); CREATE INDEX mine ON t (note);");
+    // Note 3 is `n\0ö3`: once as it is, and once in capitals.
+    let rows = "INSERT INTO t (id, note) VALUES (30, CAST(x'6E00C3B633' AS TEXT)), (31, CAST(x'4E00C3B633' AS TEXT))";
+    Connection::open(&path).unwrap().execute_batch(&(sql + rows)).unwrap();
+    let mut manifest = given::sink(SinkType::Sqlite, &path, StrategyMode::PartitionReplace);
+    manifest.strategy.key = vec!["note".to_owned()];
+    let target = SqliteTarget::of(&manifest).unwrap();
+    let base = target.describe(&given::schema()).unwrap().base;
+    let sink = SqliteSink::new(target, given::schema(), Quality::default(), dir.path());
+    Run::new("r1").deliver(&sink, &base, vec![given::object(&given::batch(&[3]))]).await.unwrap();
+    assert_eq!(ids(&path), [3, 31]);
+}
+
+#[tokio::test]
 async fn a_merge_makes_a_keyed_table_and_refuses_an_unclear_key() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
@@ -235,7 +273,12 @@ fn preflight_finds_what_would_change_values_and_creates_nothing() {
             StrategyMode::FullRefresh,
             &[Code::TargetTriggerUnsupported],
         ),
-        ("CREATE TABLE t (id INT, note TEXT)", StrategyMode::PartitionReplace, &[Code::StrategyUnsupported]),
+        ("CREATE TABLE t (id INT, note TEXT)", StrategyMode::PartitionReplace, &[]),
+        (
+            "CREATE TABLE t (id INT, note TEXT NOT NULL)",
+            StrategyMode::PartitionReplace,
+            &[Code::NullableSourceIntoNonNullableTarget],
+        ),
     ] {
         assert_eq!(described(ddl, &both, mode), expect, "{ddl}");
     }

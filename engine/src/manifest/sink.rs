@@ -29,7 +29,7 @@ text_enum! {
         Append = "append",
         /// Rows are replaced or added by key.
         Merge = "merge",
-        /// Whole partitions are replaced.
+        /// The partitions that occur in what was read are replaced; the others stay.
         PartitionReplace = "partition_replace",
     }
 }
@@ -40,7 +40,7 @@ text_enum! {
 pub struct Strategy {
     /// What happens to rows that the target already holds.
     pub mode: StrategyMode,
-    /// Columns that identify a row; required by `merge`.
+    /// Columns that identify a row, required by `merge`, or a partition, required by `partition_replace`.
     #[serde(default)]
     #[schemars(inner(length(min = 1)), length(max = 64))]
     pub key: Vec<String>,

@@ -37,11 +37,14 @@ pub(super) fn check(manifest: &Manifest, source: &SourceFacts, blockers: &mut Ve
     for (i, name) in strategy.key.iter().enumerate() {
         need(Code::StrategyKeyMissing, name, format!("sink.strategy.key[{i}]"));
     }
-    if strategy.mode == StrategyMode::Merge && strategy.key.is_empty() {
+    let needs = match strategy.mode {
+        StrategyMode::Merge => Some("merge needs the columns that identify a row"),
+        StrategyMode::PartitionReplace => Some("partition_replace needs the columns that make a partition"),
+        StrategyMode::FullRefresh | StrategyMode::Append => None,
+    };
+    if let Some(text) = needs.filter(|_| strategy.key.is_empty()) {
         blockers.push(
-            Refusal::new(Code::StrategyKeyMissing, "merge needs the columns that identify a row")
-                .at("sink.strategy.key")
-                .fix("List them in sink.strategy.key."),
+            Refusal::new(Code::StrategyKeyMissing, text).at("sink.strategy.key").fix("List them in sink.strategy.key."),
         );
     }
 }

@@ -3,7 +3,7 @@
 use super::blocked::Finding;
 use super::facts::{RelationKind, SourceFacts, TargetFacts};
 use super::{Context, Coverage};
-use crate::manifest::{Bounds, BoundsRole, Consistency, Manifest, Quality};
+use crate::manifest::{Bounds, BoundsRole, Consistency, Manifest, Quality, StrategyMode};
 
 /// Everything worth a warning, in a fixed order.
 pub(super) fn warnings(
@@ -45,6 +45,10 @@ pub(super) fn warnings(
     if coverage == Coverage::Ranges {
         let text = "gaps between the stated ranges are allowed; rows in them are not delivered";
         say("coverage_of_ranges_only", text.to_owned(), None);
+    }
+    if manifest.sink.strategy.mode == StrategyMode::PartitionReplace {
+        let text = "partitions that do not occur in what is read stay as they are: an empty source replaces nothing";
+        say("unread_partitions_stay", text.to_owned(), None);
     }
     unchecked(&manifest.quality, &mut say);
     source.warnings.iter().for_each(|text| say("source_condition", text.clone(), None));

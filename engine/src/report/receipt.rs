@@ -49,6 +49,9 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
         "rows",
         &format!("{} in {}, {}{elapsed}", count(result.rows), of(result.ranges.len(), "range"), bytes(result.bytes)),
     );
+    for note in &result.notes {
+        fact("note", note);
+    }
     fact("target", &result.target);
     let observed = result.concurrency.observed;
     let at_once = [(observed.readers, "reader"), (observed.uploads, "upload"), (observed.loads, "load")];

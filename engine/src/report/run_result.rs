@@ -8,7 +8,7 @@ use crate::driver::{Entry, Finish, Observed};
 use crate::evidence::log::Log;
 use crate::evidence::ranges::digest;
 use crate::evidence::{QualityView, quality, run_key};
-use crate::manifest::{Consistency, DEFAULT_JOURNAL};
+use crate::manifest::{Consistency, DEFAULT_JOURNAL, StrategyMode};
 use crate::plan::{Concurrency, Plan};
 use crate::report::remedy::remedy;
 use crate::run::effect::Document;
@@ -88,6 +88,8 @@ pub struct RunResult {
     pub quality: QualityView,
     /// The evidence documents; null if none was written.
     pub evidence: Option<EvidenceRefs>,
+    /// What an operator should know of the delivery and that is no failure.
+    pub notes: Vec<&'static str>,
     /// The journal that the run is in.
     pub journal: String,
     /// The command to run next; null if there is nothing to do.
@@ -206,6 +208,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
             }
         })
         .collect();
+    let rows = ranges.iter().map(|range| range.rows).sum();
     RunResult {
         run_id: run.id.to_string(),
         manifest: run.plan.manifest.clone(),
@@ -219,7 +222,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         },
         fix: why.as_ref().and_then(|why| remedy(why.code, &anew(plan, extras))),
         failure_class: why.as_ref().map(|why| why.code.class()),
-        rows: ranges.iter().map(|range| range.rows).sum(),
+        rows,
         bytes: ranges.iter().map(|range| range.bytes).sum(),
         ranges,
         target: run.plan.target.clone(),
@@ -233,8 +236,17 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         },
         quality: quality(plan, run),
         evidence: (sealed.is_some() || cleanup.is_some()).then_some(EvidenceRefs { sealed, cleanup }),
+        notes: notes(plan, run, rows),
         journal: extras.journal.to_owned(),
         next: next(outcome, plan, run, why.as_ref(), extras),
+    }
+}
+
+fn notes(plan: &Plan, run: &Run, rows: u64) -> Vec<&'static str> {
+    let replaces_partitions = plan.manifest.sink.strategy.mode == StrategyMode::PartitionReplace;
+    match run.published.is_some() && rows == 0 && replaces_partitions {
+        true => vec!["no row was read, so no partition was replaced"],
+        false => Vec::new(),
     }
 }
 

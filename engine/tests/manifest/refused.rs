@@ -87,6 +87,7 @@ const CASES: &[Case] = &[
     ("path: dwh.db", "path: dwh.db\n  uri: file:///x", "option_conflict", "sink.uri", "Keep one"),
     ("  strategy: {mode: full_refresh}\n", "", "manifest_invalid_value", "sink.strategy", "missing"),
     ("mode: full_refresh", "mode: merge", "strategy_key_missing", "sink.strategy", "Add `key: [id]`"),
+    ("mode: full_refresh", "mode: partition_replace", "strategy_key_missing", "sink.strategy", "Add `key: [day]`"),
     ("mode: full_refresh", "mode: merge, key: [id, id]", "manifest_invalid_value", "sink.strategy.key[1]", "twice"),
     ("mode: full_refresh", "mode: fullrefresh", "manifest_invalid_value", "sink.strategy.mode", "Did you mean `full_refresh`?"),
     ("strategy: {mode: full_refresh}", "strategy: {mode: full_refresh}\n  options: {clickhouse_bulk: {mode: http}}", "option_conflict", "sink.options.clickhouse_bulk", "another type"),

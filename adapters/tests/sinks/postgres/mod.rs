@@ -14,7 +14,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use dpone_adapters::body::Body;
 use dpone_adapters::postgres_sink::{PostgresSink, PostgresTarget};
 use dpone_engine::manifest::{
-    Connection, ConnectionType, Quality, Sink as SinkManifest, SinkType, Strategy, StrategyMode, TableRef,
+    Connection, ConnectionType, Quality, Sink as SinkManifest, SinkType, StrategyMode, TableRef,
 };
 use dpone_engine::run::effect::ChunkFacts;
 use dpone_engine::schema::Schema;
@@ -47,8 +47,7 @@ impl World {
     fn manifest(&self, schema: Option<&str>, mode: StrategyMode) -> SinkManifest {
         let connection = Connection::Reference { connection_id: "t".into(), connection_type: ConnectionType::Env };
         let table = TableRef { schema: schema.map(str::to_owned), name: "t".to_owned(), ..TableRef::default() };
-        let key = if mode == StrategyMode::Merge { vec!["id".to_owned()] } else { Vec::new() };
-        SinkManifest { kind: SinkType::Postgres, connection, table: Some(table), strategy: Strategy { mode, key } }
+        SinkManifest { kind: SinkType::Postgres, connection, table: Some(table), strategy: given::strategy(mode) }
     }
 
     fn target_of(&self, manifest: &SinkManifest) -> PostgresTarget {

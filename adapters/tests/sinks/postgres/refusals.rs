@@ -22,7 +22,13 @@ fn targets_that_cannot_be_published_to() {
     let child = "alter table t add primary key (id); create table child (t bigint references t)";
     let cases: Vec<(String, StrategyMode, &[Code])> = vec![
         (TABLE.to_owned(), FullRefresh, &[]),
-        (TABLE.to_owned(), PartitionReplace, &[Code::StrategyUnsupported]),
+        (TABLE.to_owned(), PartitionReplace, &[]),
+        (with(child), PartitionReplace, &[Code::TargetTriggerUnsupported]),
+        (
+            table("flag boolean", "flag boolean not null"),
+            PartitionReplace,
+            &[Code::NullableSourceIntoNonNullableTarget],
+        ),
         (table("note text", "note varchar"), FullRefresh, &[]),
         (table("note text", "note varchar(200)"), FullRefresh, &[Code::TargetTypeNarrowerThanSource]),
         (table("note text", "note char(200)"), FullRefresh, &[Code::TargetTypeNarrowerThanSource]),

@@ -1,12 +1,13 @@
 //! What a publication does to a target that is there.
 
+use dpone_adapters::postgres_sink::PostgresSink;
 use dpone_engine::codes::Code;
-use dpone_engine::manifest::StrategyMode::{Append, FullRefresh, Merge};
+use dpone_engine::manifest::StrategyMode::{Append, FullRefresh, Merge, PartitionReplace};
 use dpone_engine::ports::{LoadOrder, Sink as _, Staged, StagedUnit};
 use dpone_engine::run::{Outcome, Receipt};
 
-use super::{TABLE, World, object};
-use crate::given::{Given, Run};
+use super::{TABLE, World, batch, object};
+use crate::given::{self, Given, Run};
 
 #[tokio::test]
 async fn a_full_refresh_keeps_what_hangs_on_the_table() {
@@ -72,6 +73,29 @@ async fn a_merge_replaces_by_key() {
 }
 
 #[tokio::test]
+async fn partitions_that_are_read_are_replaced() {
+    for case in given::PARTITIONS {
+        let world = World::new();
+        let base = world.base(FullRefresh);
+        Run::new("run1")
+            .deliver(&world.sink(FullRefresh), &base, vec![object([1, 2, 3, 4, 5, 6, 7, 8, 14])])
+            .await
+            .unwrap();
+        world.psql(given::MORE_ROWS);
+        let mut manifest = world.manifest(None, PartitionReplace);
+        manifest.strategy.key = case.key.iter().map(|&k| k.to_owned()).collect();
+        let target = world.target_of(&manifest);
+        let base = target.describe(&given::schema()).unwrap().base;
+        let sink = PostgresSink::new(target, given::schema(), Default::default());
+        let rows = if case.blank { given::without_flags(&batch(case.read)) } else { batch(case.read) };
+        let (_, delivered) = Run::new("run2").deliver(&sink, &base, vec![given::object(&rows)]).await.unwrap();
+        assert_eq!(delivered, case.read.len() as u64);
+        let after: Vec<String> = case.after.iter().map(i64::to_string).collect();
+        assert_eq!(world.ids(), after.join(" "), "{:?} {:?}", case.key, case.read);
+    }
+}
+
+#[tokio::test]
 async fn a_merge_by_an_index_leaves_what_refers_to_the_key() {
     let world = World::new();
     world.psql(&format!(
@@ -84,20 +108,22 @@ async fn a_merge_by_an_index_leaves_what_refers_to_the_key() {
 
 #[tokio::test]
 async fn keys_that_a_collation_calls_equal_are_kept_apart() {
-    let world = World::new();
-    world.psql("create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
-    world.psql(&TABLE.replace("note text", "note text collate loose"));
-    world.psql("insert into t(id, note) values (1, 'A'), (2, 'a')");
-    let mut manifest = world.manifest(None, Merge);
-    manifest.strategy.key = vec!["note".to_owned()];
-    let target = world.target_of(&manifest);
-    let base = target.describe(&crate::given::schema()).unwrap().base;
-    let sink = dpone_adapters::postgres_sink::PostgresSink::new(target, crate::given::schema(), Default::default());
-    let run = Run::new("run1");
-    // Note 3 is `n…ö3`; make the target hold it in capitals, which the collation calls the same.
-    world.psql("insert into t(id, note) values (3, E'N\\t\\\\N\\nÖ3')");
-    run.deliver(&sink, &base, vec![object([3])]).await.unwrap();
-    assert_eq!(world.ids(), "1 2 3 3");
+    for mode in [Merge, PartitionReplace] {
+        let world = World::new();
+        world.psql("create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+        world.psql(&TABLE.replace("note text", "note text collate loose"));
+        world.psql("insert into t(id, note) values (1, 'A'), (2, 'a')");
+        let mut manifest = world.manifest(None, mode);
+        manifest.strategy.key = vec!["note".to_owned()];
+        let target = world.target_of(&manifest);
+        let base = target.describe(&given::schema()).unwrap().base;
+        let sink = PostgresSink::new(target, given::schema(), Default::default());
+        let run = Run::new("run1");
+        // Note 3 is `n…ö3`; make the target hold it as it is, and in capitals, which the collation calls the same.
+        world.psql("insert into t(id, note) values (3, E'N\\t\\\\N\\nÖ3'), (4, E'n\\t\\\\N\\nö3')");
+        run.deliver(&sink, &base, vec![object([3])]).await.unwrap();
+        assert_eq!(world.ids(), "1 2 3 3", "{mode}");
+    }
 }
 
 #[tokio::test]
@@ -127,12 +153,12 @@ async fn a_changed_target_is_left_alone() {
 /// One staging table per unit, loaded side by side.
 #[tokio::test]
 async fn units_in_tables_of_their_own() {
-    for table in ["", TABLE] {
+    for (table, mode) in [("", FullRefresh), (TABLE, FullRefresh), ("", PartitionReplace), (TABLE, PartitionReplace)] {
         let world = World::new();
         if !table.is_empty() {
-            world.psql(table);
+            world.psql(&format!("{table}; insert into t (id, flag) values (70, true), (71, false), (72, null)"));
         }
-        let (sink, run, base) = (world.sink(FullRefresh), Run::new("run1"), world.base(FullRefresh));
+        let (sink, run, base) = (world.sink(mode), Run::new("run1"), world.base(mode));
         assert!(matches!(sink.claim(&run.claimant).await, Outcome::Done(_)));
         let order = |unit: u32| LoadOrder {
             claimant: run.claimant.clone(),

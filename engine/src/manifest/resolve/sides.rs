@@ -125,13 +125,18 @@ pub(super) fn sink(given: &SinkDocument, problems: &mut Problems<'_>) -> Option<
         }
     }
     unique(&given.strategy.key, "sink.strategy.key", problems);
-    if given.strategy.mode == StrategyMode::Merge && given.strategy.key.is_empty() {
-        problems.add(
-            "sink.strategy",
-            Code::StrategyKeyMissing,
-            "`mode: merge` needs the columns that identify a row",
-            "Add `key: [id]` with those columns.",
-        );
+    let needs = match given.strategy.mode {
+        StrategyMode::Merge => {
+            Some(("`mode: merge` needs the columns that identify a row", "Add `key: [id]` with those columns."))
+        }
+        StrategyMode::PartitionReplace => Some((
+            "`mode: partition_replace` needs the columns that make a partition",
+            "Add `key: [day]` with those columns.",
+        )),
+        StrategyMode::FullRefresh | StrategyMode::Append => None,
+    };
+    if let Some((text, fix)) = needs.filter(|_| given.strategy.key.is_empty()) {
+        problems.add("sink.strategy", Code::StrategyKeyMissing, text, fix);
     }
     Some(Sink { kind, connection: connection?, table: given.table.clone(), strategy: given.strategy.clone() })
 }
