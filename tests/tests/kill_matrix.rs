@@ -144,6 +144,11 @@ fn sqlite_merge() {
 }
 
 #[test]
+fn sqlite_partition_replace_per_partition() {
+    route(Sink::Sqlite, Mode::PartitionReplace, true);
+}
+
+#[test]
 fn postgres_to_parquet() {
     between(Source::Postgres, Sink::Parquet, Mode::FullRefresh, false);
 }
@@ -161,6 +166,11 @@ fn postgres_append_per_partition() {
 #[test]
 fn postgres_merge() {
     between(Source::Sqlite, Sink::Postgres, Mode::Merge, false);
+}
+
+#[test]
+fn postgres_partition_replace() {
+    between(Source::Sqlite, Sink::Postgres, Mode::PartitionReplace, false);
 }
 
 use EffectKind::{Check, Count, Load, Open, Publish, Put, Read, Stage, Verify};

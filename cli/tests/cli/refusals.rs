@@ -15,6 +15,7 @@ fn manifests() {
         (&[("[id, k, v]", "[id, k, w]")], "source_column_not_found", "w"),
         (&[("unique: [id]", "unique: [idd]")], "", "idd"),
         (&[("mode: full_refresh", "mode: merge")], "strategy_key_missing", "key"),
+        (&[("mode: full_refresh", "mode: partition_replace")], "strategy_key_missing", "key"),
         (&[("8MiB", "2KiB")], "budget_too_small", ""),
         (&[("exported_snapshot", "temporal_as_of")], "", ""),
     ] {

@@ -44,7 +44,13 @@ pub enum Mode {
     Append,
     /// Rows are replaced or added by id.
     Merge,
+    /// Rows with the keys that are read are replaced; the target holds [`FORMER`] before.
+    PartitionReplace,
 }
+
+/// What a target holds whose partitions are replaced: a row of a partition that is not read, and three of ones that are.
+const FORMER: &str =
+    "INSERT INTO t VALUES (1000, 1000, 'stays'), (1001, 7, 'goes'), (1002, 7, NULL), (1003, NULL, 'goes')";
 
 /// A route in a folder of its own.
 #[derive(Clone, Debug)]
@@ -103,20 +109,22 @@ impl Route {
             }
         };
         let topology = if per_partition { "per_partition" } else { "shared_per_run" };
-        let (target, key) = match sink {
-            Sink::Parquet => ("type: parquet, uri: dataset".to_owned(), ""),
-            Sink::Sqlite => ("type: sqlite, path: target.db, table: {name: t}".to_owned(), ", key: [id]"),
+        let target = match sink {
+            Sink::Parquet => "type: parquet, uri: dataset".to_owned(),
+            Sink::Sqlite => "type: sqlite, path: target.db, table: {name: t}".to_owned(),
             Sink::Postgres => {
-                let table = format!("table: {{schema: {TARGET}, name: t}}");
-                (format!("type: postgres, connection: {connection}, {table}"), ", key: [id]")
+                format!("type: postgres, connection: {connection}, table: {{schema: {TARGET}, name: t}}")
             }
         };
-        let mode_name = match mode {
-            Mode::FullRefresh => "full_refresh",
-            Mode::Append => "append",
-            Mode::Merge => "merge",
+        let strategy = match mode {
+            Mode::FullRefresh => "mode: full_refresh",
+            Mode::Append => "mode: append",
+            Mode::Merge => "mode: merge, key: [id]",
+            Mode::PartitionReplace => "mode: partition_replace, key: [k]",
         };
-        let key = if mode == Mode::Merge { key } else { "" };
+        if mode == Mode::PartitionReplace {
+            route.fill_target();
+        }
         let manifest = format!(
             "name: route
 source:
@@ -128,7 +136,7 @@ source:
       bounds: auto
       load_workers: {loads}
       range_parallelism: {{mode: required, reader_workers: 2, upload_workers: 2, max_inflight_ranges: 2, max_inflight_bytes: 16MiB, consistency: exported_snapshot, staging_topology: {topology}}}
-sink: {{{target}, strategy: {{mode: {mode_name}{key}}}}}
+sink: {{{target}, strategy: {{{strategy}}}}}
 quality: {{min_rows: 1, not_null: [id], unique: [id]}}
 runtime:
   journal: journal.db
@@ -152,6 +160,20 @@ runtime:
             rows.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (id, k, v)).expect("a row");
         }
         rows.commit().expect("the rows");
+    }
+
+    fn fill_target(&self) {
+        match &self.database {
+            Some(database) if self.sink == Sink::Postgres => {
+                let table = "CREATE TABLE t (id bigint, k bigint, v text)";
+                database.psql(&format!("SET search_path = {TARGET}; {table}; {FORMER}"));
+            }
+            _ => {
+                let db = Connection::open(self.folder.join("target.db")).expect("a target");
+                let table = "CREATE TABLE t (id INTEGER, k INTEGER, v TEXT)";
+                db.execute_batch(&format!("{table}; {FORMER}")).expect("a table");
+            }
+        }
     }
 
     /// The PostgreSQL database of the route.
@@ -202,6 +224,9 @@ runtime:
     pub fn expected(&self, deliveries: usize) -> Vec<Row> {
         let times = if self.mode == Mode::Append { deliveries } else { deliveries.min(1) };
         let mut rows: Vec<Row> = (0..times).flat_map(|_| self.rows()).collect();
+        if self.mode == Mode::PartitionReplace {
+            rows.push((1000, Some(1000), Some("stays".to_owned())));
+        }
         rows.sort();
         rows
     }

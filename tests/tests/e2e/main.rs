@@ -4,6 +4,7 @@
 
 mod full_disk;
 mod journals;
+mod partitions;
 mod plan_changes;
 mod postgres;
 mod rivals;
