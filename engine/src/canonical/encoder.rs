@@ -1,8 +1,6 @@
 //! The encoder of the hot path: one call per cell, in schema order, then [`RowEncoder::finish_row`].
 
-use std::hash::Hasher as _;
-
-use siphasher::sip128::{Hasher128 as _, SipHasher24};
+use twox_hash::XxHash3_128;
 
 use super::{RowChecksum, tag};
 
@@ -13,14 +11,20 @@ const BUFFER_BYTES: usize = 16 * 1024;
 ///
 /// The caller gives every cell of the row in schema order through the method of its column's type: nothing here
 /// knows the schema. Memory is fixed, however large a row is.
-#[derive(Debug)]
 pub struct RowEncoder {
     /// The row's bytes that have not been hashed yet: the first `len`.
     buf: Box<[u8]>,
     len: usize,
     /// The hash of the row's first bytes, once they have left `buf`.
-    begun: Option<SipHasher24>,
+    begun: Option<Box<XxHash3_128>>,
     checksum: RowChecksum,
+}
+
+impl std::fmt::Debug for RowEncoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the bytes: they are values of the source.
+        f.debug_struct("RowEncoder").field("len", &self.len).field("checksum", &self.checksum).finish_non_exhaustive()
+    }
 }
 
 impl Default for RowEncoder {
@@ -119,14 +123,13 @@ impl RowEncoder {
     pub fn finish_row(&mut self) -> u128 {
         let row = self.buf.get(..self.len).unwrap_or_default();
         let hash = match self.begun.take() {
-            None => SipHasher24::new().hash(row),
+            None => XxHash3_128::oneshot(row),
             Some(mut begun) => {
                 begun.write(row);
-                begun.finish128()
+                begun.finish_128()
             }
         };
         self.len = 0;
-        let hash = u128::from(hash);
         self.checksum.add(hash);
         hash
     }
@@ -178,7 +181,7 @@ impl RowEncoder {
     /// Hashes what is buffered, and then `bytes`.
     #[cold]
     fn spill(&mut self, bytes: &[u8]) {
-        let begun = self.begun.get_or_insert_with(SipHasher24::new);
+        let begun = self.begun.get_or_insert_with(|| Box::new(XxHash3_128::new()));
         begun.write(self.buf.get(..self.len).unwrap_or_default());
         begun.write(bytes);
         self.len = 0;
