@@ -1,17 +1,31 @@
 //! The bytes of one object on their way.
 
+use std::path::{Path, PathBuf};
+
 use bytes::Bytes;
 
 /// Encoded bytes in one or more segments, so that an encoder's buffers travel without being copied together.
 #[derive(Clone, Default)]
 pub struct Body {
     segments: Vec<Bytes>,
+    /// The file that holds exactly these bytes and is never written again.
+    file: Option<PathBuf>,
 }
 
 impl Body {
     /// The segments in order.
     pub fn new(segments: Vec<Bytes>) -> Self {
-        Self { segments }
+        Self { segments, file: None }
+    }
+
+    /// The same, of a file that is never written again.
+    pub fn in_file(self, file: PathBuf) -> Self {
+        Self { file: Some(file), ..self }
+    }
+
+    /// The file that holds these bytes, if one is known.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// The segments in order.
@@ -27,7 +41,7 @@ impl Body {
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        Self { segments: vec![bytes] }
+        Self::new(vec![bytes])
     }
 }
 

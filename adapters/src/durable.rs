@@ -150,6 +150,19 @@ pub fn write_new(path: &Path, segments: &[Bytes]) -> io::Result<()> {
     written
 }
 
+/// Gives a complete, synced file of that many bytes another name, if the file system can and that name is free; whether it
+/// did. The bytes are then there once.
+pub fn link_new(from: &Path, to: &Path, bytes: u64) -> bool {
+    if fs::hard_link(from, to).is_err() {
+        return false;
+    }
+    let whole = fs::symlink_metadata(to).is_ok_and(|meta| meta.is_file() && meta.len() == bytes);
+    if !whole {
+        let _ = fs::remove_file(to);
+    }
+    whole
+}
+
 /// Gives a complete, synced file its final name unless that name is taken, and makes the name durable. The name appears
 /// in one step or not at all.
 ///
@@ -204,6 +217,29 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
     use super::*;
+
+    #[test]
+    fn a_whole_file_gets_a_second_name() {
+        use std::os::unix::fs::MetadataExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("object"), b"abc").unwrap();
+        std::os::unix::fs::symlink(at("object"), at("link")).unwrap();
+        let check = |from: &str, to: &str, bytes: u64, expect: bool| {
+            assert_eq!(link_new(&at(from), &at(to), bytes), expect, "{from} {to} {bytes}");
+        };
+        check("object", "data", 3, true);
+        assert_eq!(fs::metadata(at("data")).unwrap().ino(), fs::metadata(at("object")).unwrap().ino());
+        check("object", "data", 3, false);
+        check("gone", "new", 3, false);
+        check("object", "new", 4, false);
+        check("link", "new", 3, false);
+        assert!(!at("new").exists(), "nothing is left of what was not whole");
+        // Another file system.
+        if let Ok(other) = tempfile::tempdir_in("/dev/shm") {
+            assert!(!link_new(&at("object"), &other.path().join("new"), 3));
+        }
+    }
 
     #[test]
     fn a_folder_that_another_process_made_is_made_durable_too() {

@@ -137,7 +137,7 @@ impl ObjectStore for LocalObjects {
         };
         let hashed = tokio::task::spawn_blocking(move || (crate::digest::sha256_of(&segments), segments)).await;
         match hashed {
-            Ok((sha256, segments)) if sha256 == facts.sha256 => Ok(Body::new(segments)),
+            Ok((sha256, segments)) if sha256 == facts.sha256 => Ok(Body::new(segments).in_file(self.root.join(key))),
             Ok(_) => lost("has another content"),
             Err(_) => Err(Why::transient(Code::ObjectUploadUnconfirmed, format!("object {key} could not be checked"))),
         }

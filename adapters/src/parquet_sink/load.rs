@@ -118,7 +118,10 @@ impl ParquetSink {
         body: &Body,
     ) -> Result<DataFile, Why> {
         let part = load_folder(&self.root, load).join(format!("{name}.part"));
-        durable::write_new(&part, body.segments()).map_err(|e| {
+        // An object in a file of the same file system is that file: nothing is copied, and nothing needs room.
+        let linked = body.file().is_some_and(|file| durable::link_new(file, &part, facts.bytes));
+        let written = if linked { Ok(()) } else { durable::write_new(&part, body.segments()) };
+        written.map_err(|e| {
             let mut why = why(Code::LoadFailed, "a data file", &e);
             if why.code == Code::TargetDiskFull {
                 let free = durable::free_bytes(&self.root).map_or_else(|| "?".to_owned(), |b| b.to_string());
