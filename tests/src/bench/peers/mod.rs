@@ -133,7 +133,7 @@ const PEERS: [Peer; 6] = [
 fn odbc2parquet(job: &Job<'_>, file: &Path) -> Result<Vec<OsString>, Failure> {
     let connection = odbc(job);
     let query = format!("SELECT * FROM {}", job.table);
-    let mut words: Vec<OsString> = ["query", "--quiet", "--connection-string", &connection].map(OsString::from).into();
+    let mut words: Vec<OsString> = ["--quiet", "query", "--connection-string", &connection].map(OsString::from).into();
     words.extend([file.as_os_str().to_owned(), query.into()]);
     Ok(words)
 }
