@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::datatypes::{Int64Type, i256};
 use bytes::Bytes;
 use dpone_adapters::columnar::{BatchBuilder, ChunkLayout, ChunkWriter};
 use dpone_engine::schema::{Column, LogicalType, Schema};
@@ -106,4 +106,30 @@ fn a_changed_byte_of_any_page_is_found() {
         }
     }
     assert_eq!(dictionaries, 3);
+}
+
+/// Readers leave out row groups by these: -1 must not be taken for the greatest of all.
+#[test]
+fn extremes_of_wide_decimals_have_a_sign() {
+    let most = i256::from_string(&"9".repeat(76)).unwrap();
+    let (zero, one, minus) = (i256::ZERO, i256::ONE, i256::MINUS_ONE);
+    for (values, least, greatest) in [([zero, minus, one], minus, one), ([-most, minus, -most], -most, minus)] {
+        let ty = LogicalType::Decimal { precision: 76, scale: 10 };
+        let schema =
+            Schema { columns: vec![Column { name: "d".into(), ty, nullable: false, declared: String::new() }] };
+        let layout = ChunkLayout::new(&schema).unwrap();
+        let mut writer = ChunkWriter::new(&layout, false, u64::MAX).unwrap();
+        for value in values {
+            // A batch of its own, so that extremes of pages are held against each other.
+            let mut rows = BatchBuilder::new(&schema, layout.arrow(), 1, |_| 0).unwrap();
+            assert!(rows.columns()[0].wide_decimal(&value.to_le_bytes()));
+            rows.end_row(0);
+            writer.write(&rows.finish().unwrap()).unwrap();
+        }
+        let bytes: Bytes = writer.seal().unwrap().body.segments().concat().into();
+        let reader = SerializedFileReader::new(bytes).unwrap();
+        let statistics = reader.metadata().row_group(0).column(0).statistics().unwrap().clone();
+        assert_eq!(statistics.min_bytes_opt().unwrap(), least.to_be_bytes());
+        assert_eq!(statistics.max_bytes_opt().unwrap(), greatest.to_be_bytes());
+    }
 }

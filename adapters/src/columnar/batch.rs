@@ -90,6 +90,7 @@ fn width(ty: &LogicalType) -> u64 {
     match ty {
         LogicalType::Bool => 1,
         LogicalType::Int { bits } | LogicalType::UInt { bits } | LogicalType::Float { bits } => u64::from(*bits) / 8,
+        LogicalType::Decimal { precision: 39.., .. } => 32,
         LogicalType::Decimal { .. } | LogicalType::Uuid => 16,
         LogicalType::Date => 4,
         LogicalType::Time { .. } | LogicalType::Timestamp { .. } => 8,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, FixedSizeBinaryBuilder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, StringBuilder, Time64MicrosecondBuilder,
-    Time64NanosecondBuilder, TimestampMicrosecondBuilder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder,
-    UInt32Builder, UInt64Builder,
+    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Decimal256Builder,
+    FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder,
+    StringBuilder, Time64MicrosecondBuilder, Time64NanosecondBuilder, TimestampMicrosecondBuilder,
+    TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
+use arrow::datatypes::i256;
 use dpone_engine::schema::LogicalType;
 
 use super::EncodeError;
@@ -33,6 +34,7 @@ enum Kind {
     Float32(Float32Builder),
     Float64(Float64Builder),
     Decimal(Decimal128Builder),
+    WideDecimal(Decimal256Builder),
     Date(Date32Builder),
     /// The second part is what a tick of the logical type is worth in the array's unit.
     TimeMicros(Time64MicrosecondBuilder, i64),
@@ -60,6 +62,7 @@ macro_rules! each {
             Kind::Float32($b) => $run,
             Kind::Float64($b) => $run,
             Kind::Decimal($b) => $run,
+            Kind::WideDecimal($b) => $run,
             Kind::Date($b) => $run,
             Kind::TimeMicros($b, _) => $run,
             Kind::TimeNanos($b, _) => $run,
@@ -95,6 +98,11 @@ impl ColumnBuilder {
                 let scale = i8::try_from(scale).map_err(|_| unknown())?;
                 let builder = Decimal128Builder::with_capacity(rows).with_precision_and_scale(precision, scale)?;
                 Kind::Decimal(builder)
+            }
+            LogicalType::Decimal { precision: precision @ 39..=76, scale } => {
+                let scale = i8::try_from(scale).map_err(|_| unknown())?;
+                let builder = Decimal256Builder::with_capacity(rows).with_precision_and_scale(precision, scale)?;
+                Kind::WideDecimal(builder)
             }
             LogicalType::Date => Kind::Date(Date32Builder::with_capacity(rows)),
             LogicalType::Time { digits: digits @ ..=6 } => {
@@ -176,11 +184,20 @@ impl ColumnBuilder {
         true
     }
 
-    /// The unscaled value of a decimal at the column's scale. The caller has checked its precision.
+    /// The unscaled value of a decimal of at most 38 digits at the column's scale. The caller has checked its precision.
     #[inline]
     pub fn decimal(&mut self, v: i128) -> bool {
         let Kind::Decimal(b) = &mut self.0 else { return false };
         b.append_value(v);
+        true
+    }
+
+    /// The unscaled value of a decimal of 39 to 76 digits at the column's scale: 256 bits in two's complement,
+    /// little-endian. The caller has checked its precision.
+    #[inline]
+    pub fn wide_decimal(&mut self, v: &[u8; 32]) -> bool {
+        let Kind::WideDecimal(b) = &mut self.0 else { return false };
+        b.append_value(i256::from_le_bytes(*v));
         true
     }
 

@@ -13,7 +13,7 @@ use super::EncodeError;
 /// The Arrow schema of that schema; nullability is kept.
 ///
 /// # Errors
-/// If a type has no exact form here: decimals of more than 38 digits.
+/// If a type has no exact form here: decimals of more than 76 digits.
 pub fn arrow_schema(schema: &Schema) -> Result<SchemaRef, EncodeError> {
     let fields: Result<Vec<Field>, EncodeError> =
         schema.columns.iter().map(|c| Ok(Field::new(&c.name, data_type(&c.ty)?, c.nullable))).collect();
@@ -62,6 +62,10 @@ fn data_type(ty: &LogicalType) -> Result<DataType, EncodeError> {
         LogicalType::Decimal { precision: precision @ 1..=38, scale } => {
             let scale = i8::try_from(scale).map_err(|_| EncodeError("a scale out of range".into()))?;
             DataType::Decimal128(precision, scale)
+        }
+        LogicalType::Decimal { precision: precision @ 39..=76, scale } => {
+            let scale = i8::try_from(scale).map_err(|_| EncodeError("a scale out of range".into()))?;
+            DataType::Decimal256(precision, scale)
         }
         LogicalType::Date => DataType::Date32,
         LogicalType::Time { digits } => DataType::Time64(unit(digits)),

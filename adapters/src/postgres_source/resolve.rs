@@ -227,9 +227,11 @@ fn boundary_type(
         oids::FLOAT4 => (own()?, "pg_catalog.float4"),
         oids::FLOAT8 => (own()?, "pg_catalog.float8"),
         oids::NUMERIC => {
-            let stated = stated.map(|stated| stated.ty.clone());
-            let decimal = stated.filter(|ty| matches!(ty, LogicalType::Decimal { precision: ..=38, .. })).or_else(own);
-            // Without a scale the cuts are whole numbers; rows between them still lie in one range each.
+            // Boundaries have 38 digits at most. Without a scale the cuts are whole numbers; rows between them, and beyond
+            // them, still lie in one range each.
+            let narrow = |ty: &LogicalType| matches!(ty, LogicalType::Decimal { precision: ..=38, .. });
+            let stated = stated.map(|stated| stated.ty.clone()).filter(narrow);
+            let decimal = stated.or_else(|| own().filter(narrow));
             (decimal.unwrap_or(LogicalType::Decimal { precision: 38, scale: 0 }), "pg_catalog.numeric")
         }
         oids::MONEY => (own()?, "pg_catalog.numeric::pg_catalog.money"),

@@ -155,7 +155,7 @@ pub(super) fn map(
             }
             oids::NUMERIC => {
                 let text =
-                    format!("column \"{name}\" is {declared}; decimals of more than 38 digits have no exact form here");
+                    format!("column \"{name}\" is {declared}; decimals of more than 76 digits have no exact form here");
                 refuse(Code::UnsupportedType, text, "text")
             }
             _ => {
@@ -208,13 +208,6 @@ pub(super) fn map(
                 bytes
             };
             mapped(LogicalType::Binary, Wire::Bytes, bytes)
-        }
-        (_, LogicalType::Decimal { precision: 39.., .. }) => {
-            let text = format!(
-                "column \"{name}\" is stated as {}; decimals of more than 38 digits have no exact form here",
-                stated.ty
-            );
-            return Err(refuse(Code::UnsupportedType, text, "text"));
         }
         (oids::NUMERIC, LogicalType::Decimal { .. }) => mapped(stated.ty.clone(), Wire::Numeric, reference.to_owned()),
         (oids::INT2 | oids::INT4 | oids::INT8 | oids::MONEY, LogicalType::Decimal { .. }) => {
@@ -296,7 +289,7 @@ fn has_exact_text(ty: &CatalogType) -> bool {
         || ty.name == "citext"
 }
 
-/// The decimal of `numeric(p,s)`, by its modifier; `None` without one, or if it needs more than 38 digits.
+/// The decimal of `numeric(p,s)`, by its modifier; `None` without one, or if it needs more than 76 digits.
 ///
 /// A negative scale rounds to tens and hundreds, so the integer part has that many digits more; a scale above the precision
 /// has zeros after the point, which take digits here.
@@ -307,7 +300,7 @@ fn decimal(typmod: i32) -> Option<LogicalType> {
     let scale = ((packed & 0x7ff) ^ 1024) - 1024;
     let (precision, scale) = if scale < 0 { (precision - scale, 0) } else { (precision.max(scale), scale) };
     let (precision, scale) = (u8::try_from(precision).ok()?, u8::try_from(scale).ok()?);
-    (precision <= 38).then_some(LogicalType::Decimal { precision, scale })
+    (precision <= 76).then_some(LogicalType::Decimal { precision, scale })
 }
 
 #[cfg(test)]
@@ -360,6 +353,10 @@ mod tests {
             (oids::NUMERIC, numeric(5, -2), "decimal(7,0)", Wire::Numeric, c),
             (oids::NUMERIC, numeric(3, 5), "decimal(5,5)", Wire::Numeric, c),
             (oids::NUMERIC, numeric(36, -2), "decimal(38,0)", Wire::Numeric, c),
+            (oids::NUMERIC, numeric(38, -1), "decimal(39,0)", Wire::Numeric, c),
+            (oids::NUMERIC, numeric(76, 10), "decimal(76,10)", Wire::Numeric, c),
+            (oids::NUMERIC, numeric(76, 76), "decimal(76,76)", Wire::Numeric, c),
+            (oids::NUMERIC, numeric(2, 76), "decimal(76,76)", Wire::Numeric, c),
             (oids::MONEY, -1, "decimal(19,2)", Wire::Numeric, "t.\"c\"::pg_catalog.numeric"),
             (oids::DATE, -1, "date", Wire::Date, c),
             (oids::TIME, -1, "time(6)", Wire::Time, c),
@@ -377,8 +374,9 @@ mod tests {
         }
         for (oid, typmod, code) in [
             (oids::NUMERIC, -1, Code::UnconstrainedNumericRequiresType),
-            (oids::NUMERIC, numeric(39, 0), Code::UnsupportedType),
-            (oids::NUMERIC, numeric(38, -1), Code::UnsupportedType),
+            (oids::NUMERIC, numeric(77, 0), Code::UnsupportedType),
+            (oids::NUMERIC, numeric(76, -1), Code::UnsupportedType),
+            (oids::NUMERIC, numeric(3, 77), Code::UnsupportedType),
             (oids::NUMERIC, numeric(1000, 1000), Code::UnsupportedType),
             (1186, -1, Code::UnsupportedType),
             (1266, -1, Code::UnsupportedType),
@@ -400,7 +398,7 @@ mod tests {
         for (oid, stated, expect) in [
             (oids::NUMERIC, "decimal(38,10)", Ok(("decimal(38,10)", Wire::Numeric, c))),
             (oids::NUMERIC, "text", Ok(("text", Wire::Text, text))),
-            (oids::NUMERIC, "decimal(39,0)", Err(Code::UnsupportedType)),
+            (oids::NUMERIC, "decimal(76,0)", Ok(("decimal(76,0)", Wire::Numeric, c))),
             (oids::NUMERIC, "float64", Err(Code::UnsupportedType)),
             (oids::NUMERIC, "int64", Err(Code::UnsupportedType)),
             (oids::INT4, "int64", Ok(("int64", Wire::Int32, c))),

@@ -36,6 +36,14 @@ pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetF
         let text = format!("column {:?} is uint64 and SQLite's integers are signed", column.name);
         blockers.push(Refusal::new(Code::TargetTypeNarrowerThanSource, text).at("sink.table"));
     }
+    for column in schema.columns.iter().filter(|c| matches!(c.ty, LogicalType::Decimal { precision: 39.., .. })) {
+        let text = format!("column {:?} is {} and the sqlite sink keeps 38 digits", column.name, column.ty);
+        blockers.push(
+            Refusal::new(Code::TargetTypeNarrowerThanSource, text)
+                .at("sink.table")
+                .fix("Deliver the column as text: state it in source.options.types."),
+        );
+    }
     names(schema, &mut blockers);
     let mut found = (false, String::new());
     if target.path.exists() {

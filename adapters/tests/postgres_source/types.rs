@@ -22,6 +22,18 @@ fn the_ends_of_every_type() {
         ("double precision", "1.7976931348623157e308", "1.7976931348623157e308"),
         ("numeric(38,10)", "-9999999999999999999999999999.9999999999", "-99999999999999999999999999999999999999e-10"),
         ("numeric(38,0)", "99999999999999999999999999999999999999", "99999999999999999999999999999999999999e-0"),
+        (
+            "numeric(76,10)",
+            "-999999999999999999999999999999999999999999999999999999999999999999.9999999999",
+            "-9999999999999999999999999999999999999999999999999999999999999999999999999999e-10",
+        ),
+        (
+            "numeric(76,76)",
+            "0.9999999999999999999999999999999999999999999999999999999999999999999999999999",
+            "9999999999999999999999999999999999999999999999999999999999999999999999999999e-76",
+        ),
+        ("numeric(39,0)", "0", "0e-0"),
+        ("numeric(39,2)", "-0.01", "-1e-2"),
         ("numeric(12,2)", "0.10", "10e-2"),
         ("numeric(5,5)", "0.00001", "1e-5"),
         ("money", "'-92233720368547758.08'", "-9223372036854775808e-2"),
@@ -94,6 +106,10 @@ fn what_has_no_exact_form_is_refused() {
     check("numeric(12,2)", "(2, 'NaN'), (3, 1), (4, 'NaN')", None, Code::DecimalNotFinite, "2 values are");
     check("numeric", "(2, 6543.211)", Some(decimal.clone()), Code::DecimalScaleOverflow, "1 value is");
     check("numeric", "(2, 65430000000.1)", Some(decimal.clone()), Code::DecimalOverflow, "1 value is");
+    let wide = LogicalType::Decimal { precision: 76, scale: 10 };
+    check("numeric", "(2, 6543e63)", Some(wide.clone()), Code::DecimalOverflow, "1 value is");
+    check("numeric", "(2, 6543e-11), (3, 6543e62)", Some(wide.clone()), Code::DecimalScaleOverflow, "1 value is");
+    check("numeric(76,10)", "(2, 'NaN')", Some(wide), Code::DecimalNotFinite, "1 value is");
     check("numeric", "(2, '-Infinity')", Some(decimal), Code::DecimalNotFinite, "1 value is");
     for ty in ["date", "timestamp", "timestamptz"] {
         for value in ["infinity", "-infinity", "10000-01-01", "0001-12-31 BC"] {

@@ -2,9 +2,9 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time64MicrosecondType, TimeUnit, TimestampMicrosecondType, TimestampNanosecondType, UInt8Type, UInt32Type,
-    UInt64Type,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType, TimestampNanosecondType, UInt8Type,
+    UInt32Type, UInt64Type,
 };
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -35,6 +35,9 @@ fn cell(column: &ArrayRef, row: usize) -> String {
         DataType::Float64 => format!("{:?}", column.as_primitive::<Float64Type>().value(row)),
         DataType::Decimal128(_, scale) => {
             format!("{}e-{scale}", column.as_primitive::<Decimal128Type>().value(row))
+        }
+        DataType::Decimal256(_, scale) => {
+            format!("{}e-{scale}", column.as_primitive::<Decimal256Type>().value(row))
         }
         DataType::Date32 => format!("day {}", column.as_primitive::<Date32Type>().value(row)),
         DataType::Time64(TimeUnit::Microsecond) => {

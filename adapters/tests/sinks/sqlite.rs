@@ -226,6 +226,7 @@ fn preflight_finds_what_would_change_values_and_creates_nothing() {
         ("decimal(10,2)", "DECIMAL(10,2)", narrow),
         ("decimal(10,2)", "REAL", narrow),
         ("decimal(10,2)", "DECIMAL_TEXT(10,2)", &[]),
+        ("decimal(39,2)", "DECIMAL_TEXT(39,2)", narrow),
         ("text", "VARCHAR(10)", &[]),
         ("text", "STRING", narrow),
         ("binary", "TEXT", &[]),

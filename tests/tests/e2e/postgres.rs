@@ -200,6 +200,43 @@ fn every_type_arrives_as_it_is() {
     assert_eq!(all("arrived", "j, jb, bits, ip, arr"), sent);
 }
 
+/// Decimals of 39 to 76 digits, one of them cut into ranges.
+#[test]
+fn wide_decimals_arrive_exactly() {
+    let (folder, server) = (scratch(), Postgres::shared());
+    let database = server.database();
+    server.psql(
+        &database,
+        "CREATE TABLE wide (id int, k numeric(76,10), a numeric(76,76), b numeric(39,0), c numeric, d bigint);
+         INSERT INTO wide SELECT 1, (repeat('9', 66) || '.9999999999')::numeric, ('0.' || repeat('9', 76))::numeric,
+            repeat('9', 39)::numeric, repeat('9', 76)::numeric, 9223372036854775807;
+         INSERT INTO wide SELECT id + 1, -k, -a, -b, -c, -d FROM wide;
+         INSERT INTO wide VALUES (3, 0, 0, 0, 0, 0), (4, 0.0000000001, ('0.' || repeat('0', 75) || '1')::numeric, 1, 1, 1);
+         INSERT INTO wide SELECT g, CASE WHEN g % 5 <> 0 THEN g + 0.5 END, NULL, g, g, g FROM generate_series(10, 300) g;
+         CREATE INDEX ON wide (k); ANALYZE wide",
+    );
+    let all = |table: &str| {
+        let columns = "id::text, k::text, a::text, b::text, c::text, d::text";
+        let sql = format!("SELECT json_agg(json_build_array({columns}) ORDER BY id)::text FROM {table}");
+        serde_json::from_str::<Value>(&server.psql(&database, &sql)).unwrap()
+    };
+    for ranges in [1, 3] {
+        for sink in [target(&database, "arrived"), dataset()] {
+            let mut options = parallel("k", ranges, 2, "shared_per_run");
+            options["types"] = json!({"c": "decimal(76,0)", "d": "decimal(40,0)"});
+            manifest(folder.path(), &database, "wide", &options, &sink);
+            let told = Ended::run(folder.path(), &["run", "m.yaml"]).delivered().json();
+            assert_eq!((&told["rows"], &told["quality"]["fidelity"]["passed"]), (&json!(295), &json!(true)), "{told}");
+            let found = told["ranges"].as_array().unwrap();
+            assert!(ranges == 1 || found.iter().filter(|r| r["rows"] != 0).count() > 2, "the table was cut: {told}");
+        }
+        assert_eq!(all("arrived"), all("wide"));
+    }
+    server.psql(&database, "ALTER TABLE wide ALTER b TYPE numeric(77,0)");
+    let ended = Ended::run(folder.path(), &["plan", "m.yaml"]).with(2, "error[unsupported_type]");
+    assert!(ended.err().contains("\"b\""), "{ended}");
+}
+
 #[test]
 fn what_is_not_exact_is_refused_with_its_place() {
     let (folder, server) = (scratch(), Postgres::shared());

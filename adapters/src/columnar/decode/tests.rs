@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
-    Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, TimestampNanosecondArray, UInt8Array, UInt32Array, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    Time64MicrosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt8Array, UInt32Array, UInt64Array,
 };
+use arrow::datatypes::i256;
 use bytes::Bytes;
 use dpone_engine::manifest::parse_type;
 use dpone_engine::schema::{Column, Schema};
@@ -54,6 +55,11 @@ fn every_type_comes_back() {
     let decimal = |values: Vec<Option<i128>>, p, s| -> ArrayRef {
         Arc::new(Decimal128Array::from(values).with_precision_and_scale(p, s).unwrap())
     };
+    let wide = |value: i256, p, s| -> ArrayRef {
+        Arc::new(Decimal256Array::from(vec![Some(value), None]).with_precision_and_scale(p, s).unwrap())
+    };
+    let most = i256::from_string(&"9".repeat(76)).unwrap();
+    let halves = |value: i256| Cell::WideDecimal([value.to_parts().0, value.to_parts().1 as u128]);
     let uuid = FixedSizeBinaryArray::try_from_sparse_iter_with_size([Some([7_u8; 16]), None].into_iter(), 16).unwrap();
     let given: Vec<(&str, ArrayRef, Cell<'_>)> = vec![
         ("bool", Arc::new(BooleanArray::from(vec![Some(true), None])), Cell::Bool(true)),
@@ -69,6 +75,9 @@ fn every_type_comes_back() {
         ("decimal(9,2)", decimal(vec![Some(-12_345), None], 9, 2), Cell::Decimal(-12_345)),
         ("decimal(18,0)", decimal(vec![Some(-1), None], 18, 0), Cell::Decimal(-1)),
         ("decimal(38,5)", decimal(vec![Some(-(10_i128.pow(37))), None], 38, 5), Cell::Decimal(-(10_i128.pow(37)))),
+        ("decimal(39,0)", wide(i256::MINUS_ONE, 39, 0), halves(i256::MINUS_ONE)),
+        ("decimal(76,10)", wide(most, 76, 10), halves(most)),
+        ("decimal(76,76)", wide(-most, 76, 76), halves(-most)),
         ("date", Arc::new(Date32Array::from(vec![Some(-719_162), None])), Cell::Date(-719_162)),
         ("time(3)", Arc::new(Time64MicrosecondArray::from(vec![Some(1_000), None])), Cell::Ticks(1)),
         ("timestamp(6)", Arc::new(TimestampMicrosecondArray::from(vec![Some(-1), None])), Cell::Ticks(-1)),

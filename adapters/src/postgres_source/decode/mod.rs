@@ -14,7 +14,7 @@ mod timestamp;
 use dpone_engine::profile::RowProfiler;
 use dpone_engine::schema::LogicalType;
 
-use self::numeric::Decimal;
+use self::numeric::{Decimal, WideDecimal};
 use super::types::{PostgresColumn, Wire};
 use crate::columnar::ColumnBuilder;
 
@@ -60,6 +60,7 @@ enum Form {
     Float32,
     Float64,
     Numeric(Decimal),
+    WideNumeric(WideDecimal),
     Date,
     /// Microseconds per tick.
     Time(i64),
@@ -83,8 +84,11 @@ impl Decoder {
             (Wire::UInt32, LogicalType::Int { bits: 64 }) => Form::OidAsInt,
             (Wire::Float32, LogicalType::Float { bits: 32 }) => Form::Float32,
             (Wire::Float64, LogicalType::Float { bits: 64 }) => Form::Float64,
-            (Wire::Numeric, LogicalType::Decimal { precision, scale }) => {
+            (Wire::Numeric, LogicalType::Decimal { precision: precision @ ..=38, scale }) => {
                 Form::Numeric(Decimal::new(*precision, *scale)?)
+            }
+            (Wire::Numeric, LogicalType::Decimal { precision, scale }) => {
+                Form::WideNumeric(WideDecimal::new(*precision, *scale)?)
             }
             (Wire::Date, LogicalType::Date) => Form::Date,
             (Wire::Time, LogicalType::Time { digits }) => Form::Time(per_tick(*digits)?),
@@ -146,6 +150,14 @@ impl Decoder {
             Form::Date => fixed!(date::read(field), date),
             Form::Time(per_tick) => fixed!(time::read(field, per_tick), ticks),
             Form::Timestamp(per_tick) => fixed!(timestamp::read(field, per_tick), ticks),
+            Form::WideNumeric(decimal) => match decimal.read(field) {
+                Ok(v) => {
+                    let v = numeric::bytes(v);
+                    profiler.wide_decimal(&v);
+                    (builder.wide_decimal(&v), 0)
+                }
+                Err(fault) => return Some(Err(fault)),
+            },
             Form::Uuid => match scalar::uuid(field) {
                 Ok(v) => {
                     profiler.uuid(v);
@@ -184,6 +196,7 @@ impl Decoder {
             Form::Float32 => scalar::float32(field).map(|_| ()),
             Form::Float64 => scalar::float64(field).map(|_| ()),
             Form::Numeric(decimal) => decimal.read(field).map(|_| ()),
+            Form::WideNumeric(decimal) => decimal.read(field).map(|_| ()),
             Form::Date => date::read(field).map(|_| ()),
             Form::Time(per_tick) => time::read(field, per_tick).map(|_| ()),
             Form::Timestamp(per_tick) => timestamp::read(field, per_tick).map(|_| ()),

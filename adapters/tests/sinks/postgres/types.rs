@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
-    Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    Time64MicrosecondArray, TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
+use arrow::datatypes::i256;
 use dpone_adapters::postgres_sink::PostgresSink;
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{Fidelity, Quality, StrategyMode};
@@ -28,6 +29,7 @@ enum Cell {
     Float32(f32),
     Float64(f64),
     Decimal(i128),
+    WideDecimal(i256),
     Date(i32),
     Ticks(i64),
     Text(String),
@@ -59,6 +61,11 @@ fn columns() -> Vec<Given> {
     };
     let decimal = |precision, scale, most: i128, shown: [&'static str; 3]| {
         of(LogicalType::Decimal { precision, scale }, vec![Decimal(most), Decimal(-most), Decimal(0)], shown.to_vec())
+    };
+    let wide = |precision: u8, scale, shown: [&'static str; 3]| {
+        let most = i256::from_string(&"9".repeat(precision.into())).unwrap();
+        let cells = vec![WideDecimal(most), WideDecimal(-most), WideDecimal(i256::ZERO)];
+        of(LogicalType::Decimal { precision, scale }, cells, shown.to_vec())
     };
     let micros = 1_000_000;
     let day = 86_400 * micros;
@@ -101,6 +108,25 @@ fn columns() -> Vec<Given> {
             0,
             10_i128.pow(38) - 1,
             ["99999999999999999999999999999999999999", "-99999999999999999999999999999999999999", "0"],
+        ),
+        wide(39, 0, ["999999999999999999999999999999999999999", "-999999999999999999999999999999999999999", "0"]),
+        wide(
+            76,
+            10,
+            [
+                "999999999999999999999999999999999999999999999999999999999999999999.9999999999",
+                "-999999999999999999999999999999999999999999999999999999999999999999.9999999999",
+                "0.0000000000",
+            ],
+        ),
+        wide(
+            76,
+            76,
+            [
+                "0.9999999999999999999999999999999999999999999999999999999999999999999999999999",
+                "-0.9999999999999999999999999999999999999999999999999999999999999999999999999999",
+                "0.0000000000000000000000000000000000000000000000000000000000000000000000000000",
+            ],
         ),
         of(
             LogicalType::Date,
@@ -182,6 +208,10 @@ fn array(given: &Given) -> ArrayRef {
         LogicalType::UInt { .. } => Arc::new(some!(cells, UInt, v => *v).collect::<UInt64Array>()),
         LogicalType::Float { bits: 32 } => Arc::new(some!(cells, Float32, v => *v).collect::<Float32Array>()),
         LogicalType::Float { .. } => Arc::new(some!(cells, Float64, v => *v).collect::<Float64Array>()),
+        LogicalType::Decimal { precision: precision @ 39.., scale } => {
+            let values = some!(cells, WideDecimal, v => *v).collect::<Decimal256Array>();
+            Arc::new(values.with_precision_and_scale(precision, scale as i8).unwrap())
+        }
         LogicalType::Decimal { precision, scale } => {
             let values = some!(cells, Decimal, v => *v).collect::<Decimal128Array>();
             Arc::new(values.with_precision_and_scale(precision, scale as i8).unwrap())
@@ -217,6 +247,7 @@ fn profile(columns: &[Given], schema: &Schema, level: Fidelity) -> UnitProfile {
                 Cell::Float32(v) => profiler.float32(*v),
                 Cell::Float64(v) => profiler.float64(*v),
                 Cell::Decimal(v) => profiler.decimal(*v),
+                Cell::WideDecimal(v) => profiler.wide_decimal(&v.to_le_bytes()),
                 Cell::Date(v) => profiler.date(*v),
                 Cell::Ticks(v) => profiler.ticks(*v),
                 Cell::Text(v) => profiler.text(v),
