@@ -104,10 +104,13 @@ impl Settings {
 
     fn required(&self, name: &str) -> Result<String, Refusal> {
         self.text(name)?.ok_or_else(|| {
-            let place = (self.place)(name);
-            Refusal::new(Code::ConnectionSettingsInvalid, format!("{place} is not set"))
-                .at(&place)
-                .fix(format!("Set {place}."))
+            let (place, address) = ((self.place)(name), (self.place)("URL"));
+            // A manifest's `connection` has no address.
+            let fix = match address.starts_with("DPONE_CONN_") {
+                true => format!("Set {place}, or {address} to postgresql://USER@HOST:PORT/DATABASE."),
+                false => format!("Set {place}."),
+            };
+            Refusal::new(Code::ConnectionSettingsInvalid, format!("{place} is not set")).at(&place).fix(fix)
         })
     }
 
