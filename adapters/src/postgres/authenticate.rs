@@ -17,6 +17,7 @@ const ITERATIONS: u32 = 1_000_000;
 
 /// Introduces the session and proves the password. The server's settings follow.
 pub(super) fn authenticate(wire: &mut Wire, config: &Config) -> Result<(), PgError> {
+    // No others: a pooler refuses what it does not know. What else decides how values are written is set afterwards.
     let mut parameters = vec![
         ("user", config.user.as_str()),
         ("database", config.database.as_str()),
@@ -24,7 +25,6 @@ pub(super) fn authenticate(wire: &mut Wire, config: &Config) -> Result<(), PgErr
         ("client_encoding", "UTF8"),
         ("DateStyle", "ISO, MDY"),
         ("TimeZone", "UTC"),
-        ("extra_float_digits", "3"),
     ];
     if let Some(options) = &config.options {
         parameters.push(("options", options));

@@ -25,6 +25,10 @@ const REPORT: u32 = 1 << 20;
 /// The most settings that are remembered.
 const SETTINGS: usize = 256;
 
+/// What an operator must know of a pooler.
+const POOLED: &str = "a pooler stands before the server: it must pool sessions, not transactions, or dpone's settings may not \
+     hold and stay behind for others";
+
 /// Rows as text, NULL as `None`.
 pub type Rows = Vec<Vec<Option<String>>>;
 
@@ -292,6 +296,18 @@ impl Session {
             return PgError::new(PgErrorKind::Cancelled, "the connection was cut");
         }
         error
+    }
+
+    /// What an operator must know if something between here and the server hands out its sessions: the process that was
+    /// told at the start is then not the one that answers.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn pooled(&mut self) -> Result<Option<&'static str>, PgError> {
+        let rows = self.query("SELECT pg_catalog.pg_backend_pid()")?;
+        let told = self.process().to_string();
+        let same = rows.first().and_then(|row| row.first()?.as_ref()).is_some_and(|process| *process == told);
+        Ok((!same).then_some(POOLED))
     }
 
     /// Whether another statement can be sent.

@@ -8,7 +8,7 @@ use dpone_engine::schema::Schema;
 use super::binary::{HEADER, TRAILER, field, unexpected};
 use super::claim::{Lock, held};
 use super::ddl::{Place, columns};
-use super::session::{Step, commit, connect, run, why};
+use super::session::{BEGIN, DURABLE, Step, commit, connect, run, why};
 use crate::body::Body;
 use crate::columnar::decode::{File, InMemory, Unreadable};
 use crate::postgres::{Config, CopyIn, Session, quote_literal};
@@ -35,7 +35,7 @@ impl Loading {
         // Not held on to: another runner of this run can take the claim over while this one waits for objects, and is then
         // met by the check before the commit.
         held(&mut session, place, &order.claimant, Lock::Shared)?;
-        run(&mut session, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")?;
+        run(&mut session, &format!("{BEGIN}; {DURABLE}"))?;
         let copy = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", place.beside(&order.staging), columns(schema));
         Ok(Self { session, copy, schema: schema.clone(), rows: 0 })
     }

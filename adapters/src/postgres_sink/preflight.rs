@@ -14,7 +14,7 @@ use super::catalog::{Existing, Relation, base, columns, followers, has_key, rela
 use super::claim::{has_books, holder};
 use super::ddl::{NAME_BYTES, create, declared};
 use super::holds::holds;
-use super::session::{Step, connect, is_true, run};
+use super::session::{Step, connect, is_true, run, why};
 use crate::postgres::{Session, quote_literal};
 
 /// Bytes that reading staging takes at least: four times what is read at a time.
@@ -115,8 +115,13 @@ fn look(target: &PostgresTarget, schema: &Schema, blockers: &mut Vec<Refusal>) -
         );
         return Ok(Found::default());
     }
-    let Some(there) = relation(&mut session, place, &place.table)? else { return Ok(Found::default()) };
-    existing(&mut session, target, schema, &there, blockers)
+    let pooled = session.pooled().map_err(|e| why(&e))?.map(str::to_owned);
+    let mut found = match relation(&mut session, place, &place.table)? {
+        Some(there) => existing(&mut session, target, schema, &there, blockers)?,
+        None => Found::default(),
+    };
+    found.warnings.extend(pooled);
+    Ok(found)
 }
 
 fn existing(

@@ -10,12 +10,14 @@ pub(super) type Step<T> = Result<T, Why>;
 
 /// Every name is written with its schema. A server that has lost this side must not keep its locks for hours.
 const SETTINGS: &str = "SET search_path = pg_catalog; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; \
-     SET tcp_keepalives_count = 6; \
-     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'";
+     SET tcp_keepalives_count = 6";
 
 /// A transaction sees what others committed before each of its statements, so that what it reads under a lock is present.
-const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = '60s'";
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+/// What makes a commit last is said in its own transaction: a pooler may have given the session's settings to another one.
+pub(super) const DURABLE: &str = "SELECT pg_catalog.set_config('synchronous_commit', 'on', true) \
+     WHERE pg_catalog.current_setting('synchronous_commit') <> 'remote_apply'";
+const NOT_IDLE: &str = "SET LOCAL idle_in_transaction_session_timeout = '60s'";
 
 /// Connects.
 ///
@@ -72,7 +74,7 @@ pub(super) fn is_true(session: &mut Session, sql: &str) -> Step<bool> {
 /// # Errors
 /// What the server reports.
 pub(super) fn begin(session: &mut Session) -> Step<()> {
-    run(session, BEGIN).map(|_| ())
+    run(session, &format!("{BEGIN}; {NOT_IDLE}; {DURABLE}")).map(|_| ())
 }
 
 /// Does something in one transaction. What fails before the commit was asked for has not happened and will not.

@@ -87,7 +87,7 @@ fn facts(session: &mut Session, config: &Config, request: &PostgresRequest) -> R
 
 /// What the server does that the rows alone do not show.
 fn conditions(session: &mut Session, resolved: &Resolved) -> Result<Vec<String>, PgError> {
-    let mut found = Vec::new();
+    let mut found: Vec<String> = session.pooled()?.into_iter().map(str::to_owned).collect();
     let oid = resolved.table.as_ref().map_or("NULL".to_owned(), |table| table.oid.to_string());
     let sql = format!("SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.row_security_active({oid}::pg_catalog.oid)");
     let rows = session.query(&sql)?;

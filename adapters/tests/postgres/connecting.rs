@@ -1,8 +1,11 @@
 //! Proving a password, with and without TLS.
 
 use std::fs;
+use std::io::Read as _;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use dpone_adapters::postgres::{Config, PgError, PgErrorKind, Session};
 use dpone_fixtures::postgres::Postgres;
@@ -179,4 +182,25 @@ fn canceller_hits(canceller: &dpone_adapters::postgres::Canceller, server: &Post
     }
     canceller.cancel().unwrap();
     true
+}
+
+/// A pooler refuses a session that begins with settings which it does not know.
+#[test]
+fn a_session_begins_with_what_poolers_know() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut config = config("postgres", &[("SSLMODE", "disable")]);
+    config.port = listener.local_addr().unwrap().port();
+    let server = thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut length = [0; 4];
+        client.read_exact(&mut length).unwrap();
+        let mut message = vec![0; u32::from_be_bytes(length) as usize - 4];
+        client.read_exact(&mut message).unwrap();
+        message
+    });
+    assert!(Session::connect(&config).is_err());
+    let message = server.join().unwrap();
+    let texts: Vec<&str> = message[4..].split(|b| *b == 0).map(|text| std::str::from_utf8(text).unwrap()).collect();
+    let names: Vec<&str> = texts.iter().step_by(2).copied().filter(|name| !name.is_empty()).collect();
+    assert_eq!(names, ["user", "database", "application_name", "client_encoding", "DateStyle", "TimeZone"]);
 }

@@ -9,7 +9,7 @@ use dpone_engine::run::effect::ChunkFacts;
 use dpone_engine::run::{Effect, Outcome, Receipt, Seen, Why};
 use dpone_fixtures::postgres::Postgres;
 
-use super::proxy::{Lost, cut_at_commit};
+use super::proxy::{Lost, cut_at_commit, pooler};
 use super::{TABLE, World, object};
 use crate::given::{Given, Run};
 
@@ -188,5 +188,28 @@ async fn what_was_changed_in_staging_is_seen() {
         let (after, gates) = profile().await;
         let failed = gates.iter().any(|g| g.failed.is_some());
         assert!(before != after || failed, "{change}");
+    }
+}
+
+/// Its settings for sessions are those of whoever had the server's session before.
+#[tokio::test]
+async fn a_pooler_is_told_of_and_a_commit_lasts_behind_it() {
+    let direct = World::new();
+    direct.psql(&format!(
+        "{TABLE}; alter table t add check (current_setting('synchronous_commit') = 'on');
+         alter database {} set synchronous_commit = off",
+        direct.database
+    ));
+    let pooled = World { database: direct.database.clone(), port: pooler(direct.port) };
+    for (world, expect) in [(&direct, 0), (&pooled, 1)] {
+        let facts = world.target(FullRefresh).describe(&crate::given::schema()).unwrap();
+        assert_eq!(
+            facts.warnings.iter().filter(|text| text.contains("pooler")).count(),
+            expect,
+            "{:?}",
+            facts.warnings
+        );
+        let run = Run::new(&format!("run{expect}"));
+        run.deliver(&world.sink(FullRefresh), &facts.base, vec![object(0..3)]).await.unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! A connection that breaks at a commit.
+//! What can stand between: a connection that breaks at a commit, and a pooler.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -59,4 +59,38 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream) {
         }
     }
     let _ = to.shutdown(Shutdown::Both);
+}
+
+/// Passes connections on to a server and tells each another process than the one that it has, as a pooler does. The port.
+pub(super) fn pooler(server: u16) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (client, server) = (client.unwrap(), TcpStream::connect(("127.0.0.1", server)).unwrap());
+            let (up, down) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || pass(&up, &down));
+            thread::spawn(move || {
+                greet(&server, &client);
+                pass(&server, &client);
+            });
+        }
+    });
+    port
+}
+
+/// Passes messages on up to the one with the process, whose number is changed.
+fn greet(mut server: &TcpStream, mut client: &TcpStream) {
+    let mut head = [0; 5];
+    while server.read_exact(&mut head).is_ok() {
+        let mut body = vec![0; u32::from_be_bytes(head[1..].try_into().unwrap()) as usize - 4];
+        server.read_exact(&mut body).unwrap();
+        if head[0] == b'K' {
+            body[3] ^= 1;
+        }
+        client.write_all(&[&head[..], &body].concat()).unwrap();
+        if head[0] == b'K' {
+            return;
+        }
+    }
 }
