@@ -12,6 +12,7 @@ use crate::fault::Shape;
 use crate::scenario::{Ended, RUN};
 use crate::world::foreign::{STRANGER, is_foreign};
 use crate::world::journal::SimJournal;
+use crate::world::sink::after;
 use crate::world::{Row, World};
 
 /// An invariant that was broken, and how.
@@ -247,7 +248,7 @@ fn nothing_is_left(world: &World, run: &Run, broken: &mut Vec<Broken>) {
 }
 
 /// The target holds its former rows, or what was last published; the run published at most once, and exactly the rows of
-/// one state of the source (added to the former ones where rows are added).
+/// one state of the source, with the former ones that the strategy leaves there.
 pub fn exactly_once(world: &World, base: &[Row], shape: Shape, broken: &mut Vec<Broken>) {
     let state = world.state.borrow();
     let publications = &state.target.publications;
@@ -266,11 +267,7 @@ pub fn exactly_once(world: &World, base: &[Row], shape: Shape, broken: &mut Vec<
         broken.push(Broken::new("exactly once", format!("the run was published {} times", ours.len())));
     }
     let whole = |content: &[Row]| {
-        state.history.values().any(|rows| {
-            let mut expected = if shape.append { base.to_vec() } else { Vec::new() };
-            expected.extend(rows);
-            sorted(content) == sorted(&expected)
-        })
+        state.history.values().any(|rows| sorted(content) == sorted(&after(base, rows.clone(), shape)))
     };
     if ours.iter().any(|p| !whole(&p.content)) {
         broken.push(Broken::new("exactly once", "the target holds no one state of the source".to_owned()));

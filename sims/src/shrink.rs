@@ -58,6 +58,7 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
     with(&|s| s.per_partition = false);
     with(&|s| s.keep_failed = false);
     with(&|s| s.append = false);
+    with(&|s| s.partitions = false);
     with(&|s| s.keep_delivered = false);
     with(&|s| s.owned_base = false);
     with(&|s| s.grace = false);

@@ -35,6 +35,7 @@ pub fn shapes() -> Vec<(&'static str, Shape)> {
         poisons: false,
         pointer: false,
         append: false,
+        partitions: false,
         persistent: false,
         stop_on_loss: false,
         keep_failed: false,
@@ -57,6 +58,7 @@ pub fn shapes() -> Vec<(&'static str, Shape)> {
         ("ledger, poisons, keeps delivered", Shape { poisons: true, keep_delivered: true, persistent: true, ..two }),
         ("pointer, poisons, counts only", Shape { pointer: true, poisons: true, counts_only: true, ..two }),
         ("ledger, no rows", Shape { rows: 0, ..two }),
+        ("ledger, partitions, one of them read", Shape { partitions: true, rows: 1, owned_base: true, ..two }),
     ]
 }
 

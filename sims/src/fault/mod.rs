@@ -54,6 +54,9 @@ pub struct Shape {
     pub pointer: bool,
     /// Whether rows are added to the target.
     pub append: bool,
+    /// Whether only rows of the partitions that are read are replaced; not with `append`.
+    #[serde(default)]
+    pub partitions: bool,
     /// Whether the source state survives its process.
     pub persistent: bool,
     /// Whether a lost source state stops the attempt.
@@ -99,7 +102,7 @@ impl Plan {
     /// The scenario of a seed. Each seed leaves some kinds of fault out altogether, so that the rest is met in depth.
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let shape = Shape {
+        let mut shape = Shape {
             units: 1 + rng.below(4) as u32,
             rows: rng.below(24) as u32,
             chunk_rows: 1 + rng.below(6) as u32,
@@ -109,6 +112,7 @@ impl Plan {
             poisons: rng.odds(1, 3),
             pointer: rng.odds(1, 2),
             append: rng.odds(1, 3),
+            partitions: false,
             persistent: rng.odds(1, 3),
             stop_on_loss: rng.odds(1, 6),
             keep_failed: rng.odds(1, 3),
@@ -118,6 +122,8 @@ impl Plan {
             counts_only: rng.odds(1, 3),
             tries: 1 + rng.below(4) as u32,
         };
+        // Not drawn: what a seed's other choices are stays as it was.
+        shape.partitions = !shape.append && !shape.pointer && seed % 2 == 1;
         let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|_| rng.odds(2, 3)).collect();
         let count = rng.below(9);
         // Some seeds look closely at the publication and what follows it.

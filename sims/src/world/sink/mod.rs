@@ -14,7 +14,7 @@ use super::source::profile;
 use super::{Body, World};
 use crate::fault::{Kind, Shape, Site};
 use crate::rng::mix;
-pub use target::{Publication, Target};
+pub use target::{Publication, Target, after};
 use target::{fenced, publish, staged_rows};
 
 /// One process's connection to the target.

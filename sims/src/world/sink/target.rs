@@ -104,11 +104,7 @@ pub(super) fn publish(world: &World, order: &PublishOrder, shape: Shape) -> Outc
     }
     let target = &mut state.target;
     let count = rows.len() as u64;
-    if shape.append {
-        target.content.extend(rows);
-    } else {
-        target.content = rows;
-    }
+    target.content = after(&target.content, rows, shape);
     if shape.pointer {
         target.delivered.extend(order.staged.staging.iter().cloned());
     }
@@ -119,6 +115,17 @@ pub(super) fn publish(world: &World, order: &PublishOrder, shape: Shape) -> Outc
     drop(state);
     world.gates.note(|| format!("published {count} rows as {identity}"));
     Outcome::Done(Receipt::Published { identity, rows: count })
+}
+
+/// What a target holds after rows were published over what it held. A row's partition is the parity of its identity.
+pub fn after(former: &[Row], rows: Vec<Row>, shape: Shape) -> Vec<Row> {
+    let stays = |row: &&Row| {
+        let is_read = rows.iter().any(|new| new.id % 2 == row.id % 2);
+        shape.append || (shape.partitions && !is_read)
+    };
+    let mut content: Vec<Row> = former.iter().filter(stays).copied().collect();
+    content.extend(rows);
+    content
 }
 
 /// A unit's rows in a staging place. Where loads are fenced, only the confirmed load's rows are ever read; where they are
