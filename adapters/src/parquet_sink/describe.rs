@@ -52,6 +52,7 @@ pub(super) fn describe(target: &ParquetTarget, schema: &Schema) -> Result<Target
     let before = before.and_then(|(base, v)| read_pointer(&target.root, v).ok()?.filter(|p| p.identity() == *base));
     Ok(TargetFacts {
         target: target_name(&target.root),
+        same_as: None,
         exists: current.is_some(),
         base: current.as_ref().map(Pointer::identity).unwrap_or_default(),
         base_run: current.map(|p| p.run),

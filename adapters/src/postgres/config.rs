@@ -114,4 +114,13 @@ impl Config {
         let Self { host, port, database, .. } = self;
         format!("postgres://{host}:{port}/{database}#{schema}.{table}")
     }
+
+    /// A statement whose one cell says which table an oid is, whatever address its server was reached by: servers that
+    /// started in the same microsecond, with the same oids, are one.
+    pub(crate) fn same_table(oid: u32) -> String {
+        format!(
+            "SELECT pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::pg_catalog.numeric(20, 6) || '/' \
+             || (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) || '/{oid}'"
+        )
+    }
 }

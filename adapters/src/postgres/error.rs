@@ -78,16 +78,20 @@ impl PgError {
                 b'V' => fields.severity = value.into_owned(),
                 b'C' => fields.sqlstate = value.into_owned(),
                 b'M' => fields.message = value.into_owned(),
+                b't' => fields.table = Some(value.into_owned()),
+                b'c' => fields.column = Some(value.into_owned()),
+                b'n' => fields.constraint = Some(value.into_owned()),
                 _ => {}
             }
         }
-        let Fields { severity, sqlstate, message } = fields;
+        let named = fields.named();
+        let Fields { severity, sqlstate, message, .. } = fields;
         if sqlstate.len() != 5 || !sqlstate.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return (Self::protocol("the server reported an error without an SQLSTATE"), true);
         }
         let ended = matches!(severity.as_str(), "FATAL" | "PANIC");
         let severity: String = severity.chars().filter(char::is_ascii_alphabetic).take(16).collect();
-        let text = format!("{severity} {sqlstate}: {}", public_message(&sqlstate, &message));
+        let text = format!("{severity} {sqlstate}: {}{named}", public_message(&sqlstate, &message));
         let kind = match sqlstate.as_str() {
             "57014" if cancelled => PgErrorKind::Cancelled,
             state if state.starts_with("28") => PgErrorKind::Auth,
@@ -102,6 +106,26 @@ struct Fields {
     severity: String,
     sqlstate: String,
     message: String,
+    table: Option<String>,
+    column: Option<String>,
+    constraint: Option<String>,
+}
+
+impl Fields {
+    /// What a violated constraint is called: names that the server gives beside its message, which may quote values.
+    fn named(&self) -> String {
+        if !self.sqlstate.starts_with("23") {
+            return String::new();
+        }
+        let parts = [("constraint", &self.constraint), ("column", &self.column), ("table", &self.table)];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(what, name)| {
+                Some(format!("{what} {:?}", name.as_ref()?.chars().take(63).collect::<String>()))
+            })
+            .collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
 }
 
 /// A statement that was cancelled from here is not among them: 57014 is then [`PgErrorKind::Cancelled`], and otherwise a
@@ -146,6 +170,27 @@ mod tests {
         }
         check("57014", true, Some(PgErrorKind::Cancelled), false);
         check("28P01", false, Some(PgErrorKind::Auth), false);
+    }
+
+    #[test]
+    fn a_violated_constraint_is_named_and_no_value_is() {
+        let check = |state: &str, shown: &str| {
+            let message = "value \"secret\" violates it";
+            let body = response(&[
+                (b'V', "ERROR"),
+                (b'C', state),
+                (b'M', message),
+                (b'D', "Key (id)=(secret)"),
+                (b'n', "t_\"id"),
+                (b't', "t"),
+            ]);
+            assert_eq!(
+                PgError::of_response(&body, false).0.message,
+                format!("ERROR {state}: value \"…\" violates it{shown}")
+            );
+        };
+        check("23505", " (constraint \"t_\\\"id\", table \"t\")");
+        check("42501", "");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use dpone_engine::run::Why;
 
 use super::claim::has_books;
 use super::ddl::Place;
-use super::session::{Step, cell, rows};
+use super::session::{Step, cell, is_true, rows};
 use crate::postgres::{Session, quote_literal};
 
 /// An existing relation.
@@ -105,6 +105,33 @@ pub(super) fn followers(session: &mut Session, oid: u32, kept: &[String]) -> Ste
          ORDER BY 1 LIMIT 20"
     );
     Ok(rows(session, &sql)?.into_iter().flatten().flatten().collect())
+}
+
+/// Whether a type has the target's name. Those that the server makes for arrays give way to others.
+pub(super) fn is_type(session: &mut Session, place: &Place) -> Step<bool> {
+    let (schema, name) = (quote_literal(&place.schema), quote_literal(&place.table));
+    let sql = format!(
+        "SELECT EXISTS (SELECT 1 FROM pg_type AS t JOIN pg_namespace AS n ON n.oid = t.typnamespace
+         WHERE n.nspname = {schema} AND t.typname = {name} AND NOT EXISTS
+            (SELECT 1 FROM pg_type AS e WHERE e.typarray = t.oid))"
+    );
+    is_true(session, &sql)
+}
+
+/// Whether the server refuses to change or delete rows, because subscribers could not be told which.
+pub(super) fn lacks_replica_identity(session: &mut Session, oid: u32, updates: bool, deletes: bool) -> Step<bool> {
+    let sql = format!(
+        "SELECT EXISTS (SELECT 1 FROM pg_publication AS p
+            WHERE ((p.pubupdate AND {updates}) OR (p.pubdelete AND {deletes})) AND (p.puballtables OR EXISTS
+                (SELECT 1 FROM pg_publication_tables AS m JOIN pg_class AS c ON c.relname = m.tablename
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = m.schemaname
+                 WHERE m.pubname = p.pubname AND c.oid = {oid})))
+         AND EXISTS (SELECT 1 FROM pg_class AS c WHERE c.oid = {oid} AND c.relpersistence = 'p' AND c.relreplident <> 'f'
+            AND NOT EXISTS (SELECT 1 FROM pg_index AS i WHERE i.indrelid = c.oid AND
+                ((c.relreplident = 'd' AND i.indisprimary AND i.indimmediate)
+                 OR (c.relreplident = 'i' AND i.indisreplident))))"
+    );
+    is_true(session, &sql)
 }
 
 /// Whether the server can tell by an index of its own that a key is there already. Texts must be equal byte by byte in it.

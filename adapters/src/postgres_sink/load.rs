@@ -34,7 +34,9 @@ impl Loading {
         let mut session = connect(config)?;
         // Not held on to: another runner of this run can take the claim over while this one waits for objects, and is then
         // met by the check before the commit.
+        run(&mut session, BEGIN)?;
         held(&mut session, place, &order.claimant, Lock::Shared)?;
+        run(&mut session, "COMMIT")?;
         run(&mut session, &format!("{BEGIN}; {DURABLE}"))?;
         let copy = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", place.beside(&order.staging), columns(schema));
         Ok(Self { session, copy, schema: schema.clone(), rows: 0 })

@@ -10,12 +10,14 @@ use dpone_engine::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topo
 use dpone_engine::schema::{Column, LogicalType, Schema};
 
 use super::PostgresTarget;
-use super::catalog::{Existing, Relation, base, columns, followers, has_key, relation};
+use super::catalog::{
+    Existing, Relation, base, columns, followers, has_key, is_type, lacks_replica_identity, relation,
+};
 use super::claim::{has_books, holder};
 use super::ddl::{NAME_BYTES, create, declared};
 use super::holds::holds;
-use super::session::{Step, connect, is_true, run, why};
-use crate::postgres::{Session, quote_literal};
+use super::session::{Step, cell, connect, is_true, run, why};
+use crate::postgres::{Config, Session, quote_literal};
 
 /// Bytes that reading staging takes at least: four times what is read at a time.
 const CHECK_GRANT: u64 = 4 << 20;
@@ -44,6 +46,7 @@ pub(super) fn describe(target: &PostgresTarget, schema: &Schema) -> Result<Targe
     }
     Ok(TargetFacts {
         target: target.identity(),
+        same_as: found.same_as,
         exists: found.exists,
         base: found.base,
         base_run: None,
@@ -80,6 +83,7 @@ pub(super) fn claimed(target: &PostgresTarget) -> Step<Option<Claimant>> {
 #[derive(Default)]
 struct Found {
     exists: bool,
+    same_as: Option<String>,
     base: String,
     warnings: Vec<String>,
 }
@@ -118,7 +122,14 @@ fn look(target: &PostgresTarget, schema: &Schema, blockers: &mut Vec<Refusal>) -
     let pooled = session.pooled().map_err(|e| why(&e))?.map(str::to_owned);
     let mut found = match relation(&mut session, place, &place.table)? {
         Some(there) => existing(&mut session, target, schema, &there, blockers)?,
-        None => Found::default(),
+        None => {
+            if is_type(&mut session, place)? {
+                let text = format!("{:?} is a type there, and a table needs a type of its own name", place.table);
+                blockers
+                    .push(Refusal::new(Code::StrategyUnsupported, text).at("sink.table").fix("Choose another name."));
+            }
+            Found::default()
+        }
     };
     found.warnings.extend(pooled);
     Ok(found)
@@ -183,12 +194,24 @@ fn existing(
         let fix = "Publish into a table without triggers and rules, which no foreign key refers to.";
         refuse(Code::TargetTriggerUnsupported, text, fix);
     }
+    let (updates, deletes) = match target.mode {
+        StrategyMode::Append => (false, false),
+        StrategyMode::FullRefresh | StrategyMode::PartitionReplace => (false, true),
+        StrategyMode::Merge => (in_place, !in_place),
+    };
+    if lacks_replica_identity(session, there.oid, updates, deletes)? {
+        let text = format!(
+            "{table:?} is in a logical publication and has no replica identity: no row of it can be deleted or changed"
+        );
+        refuse(Code::StrategyUnsupported, text, "Give it a primary key or another REPLICA IDENTITY.");
+    }
     compare(schema, merge_key, &columns, blockers);
     let mut warnings = Vec::new();
     if there.unlogged {
         warnings.push(format!("the target {table:?} is unlogged: a crash of the server empties it"));
     }
-    Ok(Found { exists: true, base: base(session, &target.place)?, warnings })
+    let same_as = cell(session, &Config::same_table(there.oid))?;
+    Ok(Found { exists: true, same_as, base: base(session, &target.place)?, warnings })
 }
 
 /// Names that the server cuts, or has taken.

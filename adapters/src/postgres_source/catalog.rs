@@ -90,11 +90,21 @@ fn table(row: &[Option<String>]) -> Option<CatalogTable> {
 }
 
 fn missing(session: &mut Session, asked: &TableRef) -> Refusal {
-    let sql = "SELECT n.nspname, c.relname, pg_catalog.pg_table_is_visible(c.oid) FROM pg_catalog.pg_class c \
+    let sql = "SELECT n.nspname, c.relname, pg_catalog.pg_table_is_visible(c.oid), \
+               pg_catalog.has_schema_privilege(n.oid, 'USAGE') FROM pg_catalog.pg_class c \
                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') \
                AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') LIMIT 10000";
     let found = session.query(sql).unwrap_or_default();
     let cell = |row: &[Option<String>], i: usize| row.get(i).cloned().flatten().unwrap_or_default();
+    let named = found.iter().filter(|row| cell(row, 1) == asked.name);
+    let named = named.filter(|row| asked.schema.as_ref().is_none_or(|schema| cell(row, 0) == *schema));
+    let (usable, closed): (Vec<_>, Vec<_>) = named.partition(|row| cell(row, 3) == "t");
+    if let ([], [row, ..]) = (usable.as_slice(), closed.as_slice()) {
+        let text = format!("the user may not use schema \"{}\", where \"{}\" is", cell(row, 0), asked.name);
+        return Refusal::new(Code::SourcePermissionDenied, text)
+            .at("source.table")
+            .fix("Grant USAGE on the schema, and SELECT on the table, to the connection's user.");
+    }
     let elsewhere = found.iter().find(|row| cell(row, 1) == asked.name).map(|row| cell(row, 0));
     let here = found.iter().filter(|row| match &asked.schema {
         Some(schema) => cell(row, 0) == *schema,

@@ -70,8 +70,15 @@ fn facts(session: &mut Session, config: &Config, request: &PostgresRequest) -> R
         }
     };
     let table = resolved.table.as_ref().filter(|_| resolved.kind == RelationKind::Table);
+    let same_as = match table {
+        Some(table) => {
+            session.query(&Config::same_table(table.oid)).map_err(failed)?.into_iter().flatten().next().flatten()
+        }
+        None => None,
+    };
     Ok(SourceFacts {
         as_target: table.map(|table| config.table_identity(&table.schema, &table.name)),
+        same_as,
         view_sql,
         key_column: resolved.key.as_ref().map(|key| key.column.clone()),
         key_refused,

@@ -11,6 +11,13 @@ pub(super) fn refused(error: &PgError, doing: &str, place: &str) -> Refusal {
         (_, Some("42501")) => {
             (Code::SourcePermissionDenied, "Grant SELECT on it, and USAGE on its schema, to the connection's user.")
         }
+        // Where there is no statement yet, it is the session's own settings that are refused.
+        (_, Some(_)) if place == "source" && error.kind != PgErrorKind::Auth && !error.transient() => {
+            (Code::SourceNotFound, "Check the connection's database, user and `_OPTIONS`, and the server itself.")
+        }
+        (_, Some("25006")) => {
+            (Code::SourceQueryInvalid, "Read what changes nothing: dpone reads in transactions that cannot write.")
+        }
         (_, Some("42P01" | "3F000")) if place == "source.table" => {
             (Code::SourceTableNotFound, "State the name of a table or view of this database.")
         }

@@ -141,7 +141,7 @@ fn open_state(
     let look = |session: &mut Connection| {
         look(session, &plan.request).map_err(|refusals| match refusals.into_iter().next() {
             // It could be reached a moment ago.
-            Some(refusal) if refusal.code == Code::SourceNotFound => {
+            Some(refusal) if matches!(refusal.code, Code::SourceNotFound | Code::SourceLocked) => {
                 Why::transient(Code::SourceReadFailed, refusal.message)
             }
             refusal => changed(refusal.map_or_else(String::new, |refusal| refusal.message)),
@@ -172,10 +172,17 @@ fn open_state(
         numbers: AtomicU64::new(0),
         ended: Mutex::new(Vec::new()),
     };
-    let counter = opened.join()?;
+    // A state that ends before it is told of is none that anything was read from: the next try makes another.
+    let join = || {
+        opened.join().map_err(|why| match why.code {
+            Code::ConsistencyAuthorityLost => Why::transient(Code::SourceReadFailed, why.detail),
+            _ => why,
+        })
+    };
+    let counter = join()?;
     *opened.counter.lock().unwrap_or_else(PoisonError::into_inner) = Some(counter);
     for _ in 0..sessions {
-        let session = opened.join()?;
+        let session = join()?;
         opened.free.lock().unwrap_or_else(PoisonError::into_inner).push(session);
     }
     Ok(opened)

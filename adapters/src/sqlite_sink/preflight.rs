@@ -70,6 +70,7 @@ pub(super) fn describe(target: &SqliteTarget, schema: &Schema) -> Result<TargetF
     }
     Ok(TargetFacts {
         target: target.identity(),
+        same_as: None,
         exists: found.0,
         base: found.1,
         base_run: None,

@@ -54,6 +54,7 @@ pub fn describe(request: &SqliteRequest) -> Result<SourceFacts, Vec<Refusal>> {
     Ok(SourceFacts {
         view_sql,
         as_target: as_target(request, resolved.kind),
+        same_as: None,
         key_column,
         key_refused,
         min_grant: min_grant(&resolved.schema),

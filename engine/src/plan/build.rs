@@ -25,7 +25,8 @@ pub fn build(
     let mut blockers = Vec::new();
     columns::check(manifest, source, &mut blockers);
     consistency(manifest, &mut blockers);
-    if source.as_target.as_ref() == Some(&target.target) {
+    let same = source.same_as.is_some() && source.same_as == target.same_as;
+    if same || source.as_target.as_ref() == Some(&target.target) {
         blockers.push(
             Refusal::new(Code::OptionConflict, "the sink is the very table that is read")
                 .at("sink.table")

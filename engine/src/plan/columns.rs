@@ -20,7 +20,9 @@ pub(super) fn check(manifest: &Manifest, source: &SourceFacts, blockers: &mut Ve
     let policy = &manifest.ranges;
     if policy.mode != RangeMode::Off {
         let at = "source.options.partitioning";
-        if let Some(column) = policy.column.as_ref().filter(|name| key_column(name, source).is_none()) {
+        // Where the source says why its key cannot be cut, the key was found.
+        let named = policy.column.as_ref().filter(|_| source.key_refused.is_none());
+        if let Some(column) = named.filter(|name| key_column(name, source).is_none()) {
             need(Code::SourceColumnNotFound, column, format!("{at}.column"));
         }
         for (i, name) in policy.group_key.iter().enumerate() {

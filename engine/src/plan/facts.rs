@@ -28,6 +28,8 @@ pub struct SourceFacts {
     pub relation: RelationKind,
     /// The table that is read, as [`TargetFacts::target`] would name it; `None` where it is no table that a sink could have.
     pub as_target: Option<String>,
+    /// What the server says that table is, whatever address it was reached by; see [`TargetFacts::same_as`].
+    pub same_as: Option<String>,
     /// The statements that define the view and every view below it, as the catalog keeps them; empty otherwise. A view
     /// without its text counts as one with a window function.
     pub view_sql: Vec<String>,
@@ -61,6 +63,9 @@ pub struct Former {
 pub struct TargetFacts {
     /// The target as the operator knows it and as rivals must agree on it: an absolute path or address and a name.
     pub target: String,
+    /// What its server says it is, whatever address it was reached by; `None` where it does not exist, or where its address
+    /// is its only one.
+    pub same_as: Option<String>,
     /// Whether the target exists.
     pub exists: bool,
     /// The identity of its present content, empty if there is none; a publication must find it unchanged.

@@ -65,6 +65,7 @@ pub(super) fn parallel(
     }
     // The column itself is checked with the other columns; without it nothing more can be said.
     let Some(column) = policy.column.as_deref().and_then(|name| key_column(name, source)) else {
+        reasons.extend(source.key_refused.clone());
         return Err(reasons);
     };
     reasons.extend(check_group_key(&column.name, &policy.group_key).err());

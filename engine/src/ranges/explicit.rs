@@ -62,7 +62,7 @@ fn position(
 ) -> Result<Option<i128>, Refusal> {
     let Some(value) = value else { return Ok(None) };
     let Some(position) = axis.position(value) else {
-        let what = format!("has a {which} bound that is not a value of the column's type");
+        let what = format!("has {which} bound that is not a value of the column's type");
         return Err(refuse(number, &what, "State a value that the column can hold exactly."));
     };
     // Above the greatest uuid there is nothing: an end that includes it is open.

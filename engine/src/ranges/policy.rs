@@ -72,7 +72,7 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
                 let value = |text: &Option<BoundaryText>, which: &str| {
                     text.as_ref().map(parse).transpose().map_err(|refusal| match refusal.code {
                         Code::RangeInvalid => {
-                            let what = format!("has a {which} bound that is not exactly a value of type {}", column.ty);
+                            let what = format!("has {which} bound that is not exactly a value of type {}", column.ty);
                             refuse(number, &what, refusal.fix.as_deref().unwrap_or_default())
                         }
                         _ => refusal,

@@ -75,6 +75,25 @@ fn without_its_snapshot_a_run_reads_anew_or_stops() {
     }
 }
 
+/// A state that ends before anything was read from it is made again.
+#[test]
+fn a_snapshot_that_is_lost_while_it_is_opened_is_taken_again() {
+    let folder = scratch();
+    let route = long(folder.path(), "on_authority_lost: stop, ");
+    let sql = "DO $$ DECLARE ended int; BEGIN LOOP
+        SELECT count(*) INTO ended FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND state <> 'active' AND query LIKE '%pg_export_snapshot%') x;
+        EXIT WHEN ended > 0; COMMIT; END LOOP; END $$";
+    let name = route.database().psql("SELECT current_database()");
+    let mut psql = Postgres::shared().psql_command(&name);
+    let mut terminator = psql.arg("-c").arg(sql).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let ended = Ended::run(&route.folder, &["run", "m.yaml"]);
+    let met = terminator.wait().unwrap();
+    assert!(met.success(), "a snapshot was ended");
+    ended.delivered();
+    assert_eq!(route.delivered(), route.expected(1));
+}
+
 /// Moves money between rows in small transactions until it is stopped.
 struct Writer(Child);
 
@@ -330,4 +349,96 @@ fn a_table_that_somebody_rewrites_is_waited_for_in_bounded_time() {
     lock.kill().unwrap();
     let _ = lock.wait();
     Ended(ended).with(2, "error[source_locked]");
+}
+
+/// However its server is called, a table is not published into itself.
+#[test]
+fn a_table_is_not_published_into_itself() {
+    let (folder, server) = (scratch(), Postgres::shared());
+    let database = server.database();
+    server.psql(&database, "CREATE TABLE one AS SELECT g AS id FROM generate_series(1, 10) g");
+    let hosts = ["127.0.0.1".to_owned(), "localhost".to_owned(), server.socket_folder().display().to_string()];
+    for host in hosts {
+        let mut sink = target(&database, "one");
+        sink["connection"]["host"] = json!(host);
+        manifest(folder.path(), &database, "one", &json!({}), &sink);
+        Ended::run(folder.path(), &["run", "m.yaml"]).with(2, "error[option_conflict]");
+    }
+    manifest(folder.path(), &database, "one", &json!({}), &target(&database, "other"));
+    Ended::run(folder.path(), &["run", "m.yaml"]).delivered();
+}
+
+/// What the server would refuse at the publication is refused in the plan, before anything is read.
+#[test]
+fn what_a_target_refuses_is_seen_in_the_plan() {
+    let (folder, server) = (scratch(), Postgres::shared());
+    let check = |setup: &str, mode: &str, refused: Option<&str>| {
+        let database = server.database();
+        server.psql(&database, "CREATE TABLE x AS SELECT g AS id FROM generate_series(1, 10) g");
+        server.psql(&database, setup);
+        let mut sink = target(&database, "y");
+        sink["strategy"] = match mode {
+            "merge" => json!({"mode": mode, "key": ["id"]}),
+            _ => json!({"mode": mode}),
+        };
+        manifest(folder.path(), &database, "x", &json!({}), &sink);
+        let ended = Ended::run(folder.path(), &["run", "m.yaml"]);
+        match refused {
+            Some(text) => drop(ended.with(2, "error[strategy_unsupported]").with(2, text)),
+            None => drop(ended.delivered()),
+        }
+    };
+    let published = "CREATE TABLE y (id int); CREATE PUBLICATION p FOR TABLE y";
+    for (setup, mode, refused) in [
+        (published, "full_refresh", Some("replica identity")),
+        (published, "merge", Some("replica identity")),
+        (published, "append", None),
+        ("CREATE TABLE y (id int); CREATE PUBLICATION p FOR ALL TABLES", "append", None),
+        ("CREATE TABLE y (id int); CREATE PUBLICATION p FOR ALL TABLES", "full_refresh", Some("replica identity")),
+        (
+            "CREATE TABLE y (id int); ALTER TABLE y REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE y",
+            "full_refresh",
+            None,
+        ),
+        ("CREATE DOMAIN y AS int", "full_refresh", Some("is a type")),
+        ("CREATE TABLE other (id int)", "full_refresh", None),
+    ] {
+        check(setup, mode, refused);
+    }
+}
+
+/// A user's or database's defaults of transactions are not what a publication goes by.
+#[test]
+fn a_user_whose_transactions_are_read_only_publishes() {
+    let (folder, server) = (scratch(), Postgres::shared());
+    let database = server.database();
+    server.psql(&database, "CREATE TABLE x AS SELECT g AS id FROM generate_series(1, 10) g");
+    for setting in ["default_transaction_isolation = 'serializable'", "default_transaction_read_only = on"] {
+        server.psql(&database, &format!("ALTER DATABASE {database} SET {setting}"));
+    }
+    manifest(folder.path(), &database, "x", &json!({}), &target(&database, "y"));
+    Ended::run(folder.path(), &["run", "m.yaml"]).delivered();
+    assert_eq!(server.psql(&database, "SELECT count(*) FROM y"), "10");
+}
+
+/// What is not stored in one piece has no blocks: ranges are refused with that reason, and `auto` reads one.
+#[test]
+fn blocks_of_what_has_none_are_refused_with_the_reason() {
+    let (folder, server) = (scratch(), Postgres::shared());
+    let database = server.database();
+    server.psql(
+        &database,
+        "CREATE TABLE parts (id int) PARTITION BY RANGE (id); CREATE TABLE one PARTITION OF parts DEFAULT;
+         INSERT INTO parts VALUES (1); CREATE VIEW v AS SELECT * FROM parts",
+    );
+    for table in ["parts", "v"] {
+        for (mode, exit, code) in [("required", 2, "error[unsupported_boundary_type]"), ("auto", 0, "")] {
+            let mut options = parallel("", 4, 2, "shared_per_run");
+            options["partitioning"].as_object_mut().unwrap().remove("column");
+            options["partitioning"]["range_parallelism"]["mode"] = json!(mode);
+            manifest(folder.path(), &database, table, &options, &dataset());
+            let ended = Ended::run(folder.path(), &["run", "m.yaml"]).with(exit, code);
+            assert!(!ended.err().contains("source_column_not_found"), "{ended}");
+        }
+    }
 }
