@@ -36,7 +36,7 @@ impl Loading {
         // met by the check before the commit.
         run(&mut session, BEGIN)?;
         held(&mut session, place, &order.claimant, Lock::Shared)?;
-        run(&mut session, "COMMIT")?;
+        run(&mut session, "ROLLBACK")?;
         run(&mut session, &format!("{BEGIN}; {DURABLE}"))?;
         let copy = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", place.beside(&order.staging), columns(schema));
         Ok(Self { session, copy, schema: schema.clone(), rows: 0 })
