@@ -6,6 +6,7 @@
 //! ledger: whatever is about to commit holds the lock of the run's claim, which every probe waits for.
 
 mod binary;
+mod books;
 mod catalog;
 mod check;
 mod claim;

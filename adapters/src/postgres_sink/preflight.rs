@@ -10,6 +10,7 @@ use dpone_engine::run::facts::{LoadIsolation, PublicationKind, StagingFate, Topo
 use dpone_engine::schema::{Column, LogicalType, Schema};
 
 use super::PostgresTarget;
+use super::books;
 use super::catalog::{
     Existing, Relation, base, columns, followers, has_key, is_type, lacks_replica_identity, relation,
 };
@@ -64,9 +65,13 @@ pub(super) fn describe(target: &PostgresTarget, schema: &Schema) -> Result<Targe
 }
 
 pub(super) fn says(why: &Why) -> Refusal {
-    Refusal::new(Code::TargetNotReachable, format!("the target's server says: {}", why.detail))
-        .at("sink")
-        .fix("Look at the connection's settings, and at the server.")
+    let (code, fix) = match why.code {
+        Code::TargetLocked => {
+            (why.code, "Wait until the other program's transaction on the target has ended, or end it.")
+        }
+        _ => (Code::TargetNotReachable, "Look at the connection's settings, and at the server."),
+    };
+    Refusal::new(code, format!("the target's server says: {}", why.detail)).at("sink").fix(fix)
 }
 
 /// Who has claimed the target.
@@ -117,6 +122,10 @@ fn look(target: &PostgresTarget, schema: &Schema, blockers: &mut Vec<Refusal>) -
                 .at("sink.table.schema")
                 .fix("Grant USAGE and CREATE on the schema: staging and dpone's books are tables beside the target."),
         );
+        return Ok(Found::default());
+    }
+    if let Some(refusal) = books::refused(&mut session, place)? {
+        blockers.push(refusal);
         return Ok(Found::default());
     }
     let pooled = session.pooled().map_err(|e| why(&e))?.map(str::to_owned);

@@ -442,3 +442,32 @@ fn blocks_of_what_has_none_are_refused_with_the_reason() {
         }
     }
 }
+
+/// Books that are not whole, or not open to the user, and a locked target are seen before anything is read.
+#[test]
+fn books_that_cannot_be_used_are_seen_in_the_plan() {
+    let (folder, server) = (scratch(), Postgres::shared());
+    let database = server.database();
+    let tables = "CREATE TABLE x AS SELECT g AS id FROM generate_series(1, 10) g; GRANT SELECT ON x TO PUBLIC;
+        GRANT ALL ON SCHEMA public TO PUBLIC";
+    server.psql(&database, tables);
+    let check = |setup: &str, user: &str, text: Option<&str>| {
+        server.psql(&database, setup);
+        let mut sink = target(&database, "y");
+        sink["connection"]["username"] = json!(user);
+        manifest(folder.path(), &database, "x", &json!({}), &sink);
+        let ended = Ended::run(folder.path(), &["run", "m.yaml"]);
+        match text {
+            Some(text) => drop(ended.with(2, "error[target_not_reachable]").with(2, text)),
+            None => drop(ended.delivered()),
+        }
+    };
+    let grant = "GRANT ALL ON __dpone_claim, __dpone_load, __dpone_ledger, y TO another";
+    server.psql(&database, "CREATE ROLE another LOGIN");
+    check("CREATE TABLE __dpone_claim (a int)", SUPERUSER, Some("are no books"));
+    check("DROP TABLE __dpone_claim", SUPERUSER, None);
+    check("SELECT 1", "another", Some("may not use all"));
+    check(grant, "another", None);
+    check("ALTER TABLE __dpone_load RENAME TO kept", SUPERUSER, Some("are missing"));
+    check("ALTER TABLE kept RENAME TO __dpone_load", SUPERUSER, None);
+}
