@@ -261,6 +261,7 @@ fn the_canonical_form_reads_back_to_the_same_manifest() {
 fn the_examples_are_accepted() {
     good(include_str!("../../../docs/examples/quickstart.yaml"));
     good(include_str!("../../../docs/examples/weather-to-sqlite.yaml"));
+    good(include_str!("../../../docs/examples/postgres-to-parquet.yaml"));
 }
 
 #[test]
