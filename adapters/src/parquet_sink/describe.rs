@@ -43,6 +43,10 @@ pub(super) fn describe(target: &ParquetTarget, schema: &Schema) -> Result<Target
     }
     if let (StrategyMode::Append, Some(current)) = (target.mode, &current) {
         compare(&columns(schema), current, &place, &mut blockers);
+        if let Some(text) = current.damage(&target.root) {
+            let fix = "restore those files, or publish every row anew with `full_refresh`";
+            blockers.push(Refusal::new(Code::TargetNotReachable, text).at(&place).fix(fix));
+        }
     }
     if !blockers.is_empty() {
         return Err(blockers);

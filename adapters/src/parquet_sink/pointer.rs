@@ -67,6 +67,20 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
+    /// What of its files is not as it lists them; `None` if all are.
+    pub(super) fn damage(&self, root: &Path) -> Option<String> {
+        let whole = |file: &DataFile| {
+            std::fs::metadata(root.join(&file.path)).is_ok_and(|meta| meta.is_file() && meta.len() == file.bytes)
+        };
+        let damaged: Vec<&DataFile> = self.files.iter().filter(|file| !whole(file)).collect();
+        let first = damaged.first()?;
+        let (count, of) = (damaged.len(), self.files.len());
+        Some(format!(
+            "{count} of the {of} files that the dataset lists are gone or have another size, {:?} first",
+            first.path
+        ))
+    }
+
     /// A version without files, for its maker to fill in.
     pub(super) fn new(version: u64, publication: &str, claimant: &Claimant, base: &str, schema: &Schema) -> Self {
         Self {

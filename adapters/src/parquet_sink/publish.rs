@@ -116,6 +116,10 @@ impl ParquetSink {
         match (self.mode, base) {
             (StrategyMode::FullRefresh, _) | (StrategyMode::Append, None) => {}
             (StrategyMode::Append, Some(base)) => {
+                // A version never lists what is not there.
+                if let Some(text) = base.damage(&self.root) {
+                    return Err(Why::fatal(Code::PublicationFailed, text));
+                }
                 next.rows = base.rows;
                 next.files = base.files;
                 next.schema = base.schema;

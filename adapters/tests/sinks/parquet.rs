@@ -158,6 +158,22 @@ async fn preflight_creates_nothing_and_says_what_cannot_be() {
     }
     assert!(codes(StrategyMode::Append, &changed(|c| c[1].nullable = false)).is_empty());
 
+    // Rows are never added to a version whose rows are not all there.
+    let listed = fs::read_to_string(root.join("_dpone/manifest-00000000000000000001.json")).unwrap();
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let file = root.join(listed["files"][0]["path"].as_str().unwrap());
+    let whole = fs::read(&file).unwrap();
+    for (run, content) in [("r2", None), ("r3", Some(&whole[1..]))] {
+        fs::remove_file(&file).unwrap();
+        content.iter().for_each(|content| fs::write(&file, content).unwrap());
+        assert_eq!(codes(StrategyMode::Append, &given::schema()), [Code::TargetNotReachable]);
+        assert!(codes(StrategyMode::FullRefresh, &given::schema()).is_empty());
+        let published = Run::new(run).deliver(&sink, "1/pub_r1_a1_00", vec![given::chunk(0, 1)]).await;
+        assert_eq!(published.unwrap_err(), Code::PublicationFailed);
+        fs::write(&file, &whole).unwrap();
+    }
+    assert!(codes(StrategyMode::Append, &given::schema()).is_empty());
+
     fs::write(root.join("_dpone/manifest-00000000000000000002.json"), "{").unwrap();
     assert_eq!(codes(StrategyMode::FullRefresh, &given::schema()), [Code::TargetNotReachable]);
 }

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use super::world::World;
+use super::world::{Ended, World};
 
 #[test]
 fn colour_only_where_it_is_asked_for() {
@@ -70,4 +70,22 @@ fn markdown_is_markdown() {
     let receipt = world.run(&["run", "m.yaml", "--format", "md"]).with(0, "").out;
     assert!(receipt.starts_with("# orders: delivered\n") && receipt.contains("| range |"), "{receipt}");
     assert!(world.run(&["runs", "--format", "md"]).with(0, "").out.contains("| --- |"));
+}
+
+/// A result that cannot be written is said, and counts where the output is all that a command does.
+#[test]
+fn a_full_output_is_told() {
+    let world = World::new(10);
+    world.run(&["run", "m.yaml"]).with(0, "");
+    for (arguments, code) in [
+        (&["plan", "m.yaml"][..], 1),
+        (&["runs"], 1),
+        (&["journal", "verify"], 1),
+        // The rows are delivered, whatever becomes of the receipt.
+        (&["run", "m.yaml", "--format", "json"], 0),
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let ended: Ended = world.command(arguments).stdout(full).output().unwrap().into();
+        ended.with(code, "error[output_not_written]");
+    }
 }

@@ -16,6 +16,16 @@ fn manifests() {
         (&[("unique: [id]", "unique: [idd]")], "", "idd"),
         (&[("mode: full_refresh", "mode: merge")], "strategy_key_missing", "key"),
         (&[("mode: full_refresh", "mode: partition_replace")], "strategy_key_missing", "key"),
+        (
+            &[("type: parquet, uri: dataset", "type: sqlite, path: t.db, table: {name: o, schema: x}")],
+            "option_conflict",
+            "schema",
+        ),
+        (
+            &[("type: parquet, uri: dataset", "type: sqlite, path: source.db, table: {name: t}")],
+            "option_conflict",
+            "the very table",
+        ),
         (&[("8MiB", "2KiB")], "budget_too_small", ""),
         (&[("exported_snapshot", "temporal_as_of")], "", ""),
     ] {
@@ -95,4 +105,16 @@ fn runs_and_journals_that_are_not_there() {
     }
     world.manifest(&[("name: orders", "name: others")]);
     world.run(&["run", "m.yaml", "--resume"]).with(2, "error[run_not_found]");
+}
+
+#[test]
+fn a_target_that_another_process_holds() {
+    let world = World::new(10);
+    world.manifest(&[("type: parquet, uri: dataset", "type: sqlite, path: target.db, table: {name: o}")]);
+    let target = rusqlite::Connection::open(world.path("target.db")).unwrap();
+    target.execute_batch("CREATE TABLE other (a); BEGIN EXCLUSIVE; INSERT INTO other VALUES (1)").unwrap();
+    let told = world.run(&["run", "m.yaml", "--format", "json"]).with(2, "error[target_locked]").json();
+    assert_eq!((told["code"].as_str(), told["published"].as_bool()), (Some("target_locked"), Some(false)));
+    drop(target);
+    world.run(&["run", "m.yaml"]).with(0, "");
 }

@@ -29,6 +29,8 @@ fn a_wrong_command_line_is_refused() {
         (&["run", "m.yaml", "--run-id", "a b"], "1 to 64 letters"),
         (&["run", "m.yaml", "--run-id", &long], "1 to 64 letters"),
         (&["run", "m.yaml", "--run-id", "a", "--resume"], "cannot be used with"),
+        // A script's variable that is empty names no run, and does not mean the newest.
+        (&["run", "m.yaml", "--resume="], "1 to 64 letters"),
         (&["run", "m.yaml", "--format", "xml"], "invalid value"),
         (&["-q", "-v", "runs"], "cannot be used with"),
         (&[], "Usage"),
