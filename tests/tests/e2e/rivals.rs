@@ -96,12 +96,25 @@ fn stop_between_writes(held: &mut Held, journal: &Path) {
         // Another of its threads may be in the middle of a write, and wait behind this point.
         if unlocked(Duration::from_secs(1)) {
             held.signal(Signal::SIGSTOP);
+            // The signal takes effect in its own time, thread by thread.
+            while !is_stopped(held.id()) {
+                std::thread::yield_now();
+            }
             if unlocked(Duration::ZERO) {
                 return;
             }
             held.signal(Signal::SIGCONT);
         }
     }
+}
+
+fn is_stopped(process: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    tasks.flatten().all(|task| {
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // After the name, which is in brackets and may hold anything.
+        stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+    })
 }
 
 /// A runner that was stopped for so long that it was taken for dead (its locks were removed by hand, or another host has
