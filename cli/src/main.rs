@@ -33,7 +33,11 @@ fn main() -> ExitCode {
         Err(error) => return usage::refuse(&error, &asked),
     };
     let output = Output::new(&cli.global);
-    logs::start(&cli.global, output.color);
+    if let Err(refusal) = logs::start(&cli.global, output.color) {
+        asked.tell(&refusal);
+        output.refusals(&[refusal]);
+        return exit::code(exit::REFUSED);
+    }
     match dispatch(&cli, &output) {
         // A run's end is its own; of a command that only reads, the result is all there is.
         Ok(exit::DELIVERED) if Output::is_lost() && cli.command.only_reads() => exit::code(exit::INTERNAL),

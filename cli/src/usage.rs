@@ -35,6 +35,16 @@ impl Asked {
             run: words.contains(&"run"),
         }
     }
+
+    /// Tells a script that asked for a run's JSON that nothing was run.
+    pub(crate) fn tell(&self, refusal: &Refusal) {
+        if self.json && self.run {
+            let known = Known { published: Some(false), ..Known::default() };
+            let told = refused_json(&known, std::slice::from_ref(refusal));
+            // A reader that has gone away ends nothing.
+            let _ = output::print(&serde_json::to_string_pretty(&told).unwrap_or_default());
+        }
+    }
 }
 
 /// Prints help if it was asked for; else refuses the command line.
@@ -52,11 +62,7 @@ pub(crate) fn refuse(error: &clap::Error, asked: &Asked) -> ExitCode {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a command is missing",
         _ => said.lines().next().unwrap_or_default(),
     };
-    if asked.json && asked.run {
-        let refusal = Refusal::new(code, message).fix("See `dpone run --help`.");
-        let known = Known { published: Some(false), ..Known::default() };
-        let _ = output::print(&serde_json::to_string_pretty(&refused_json(&known, &[refusal])).unwrap_or_default());
-    }
+    asked.tell(&Refusal::new(code, message).fix("See `dpone run --help`."));
     let text = match kind {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => rendered.clone(),
         _ => format!("error[{code}]: {said}"),

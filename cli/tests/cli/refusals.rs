@@ -118,3 +118,21 @@ fn a_target_that_another_process_holds() {
     drop(target);
     world.run(&["run", "m.yaml"]).with(0, "");
 }
+
+/// A version that lists files which are gone is not added to; all rows anew replace it.
+#[test]
+fn a_dataset_whose_files_are_gone() {
+    let world = World::new(10);
+    world.manifest(&[("mode: full_refresh", "mode: append")]);
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+    let listed: Vec<_> = world.listing().into_iter().filter(|f| f.ends_with(".parquet")).collect();
+    assert!(!listed.is_empty());
+    listed.iter().for_each(|file| std::fs::remove_file(world.path(file)).unwrap());
+    let before = world.listing();
+    world.run(&["plan", "m.yaml"]).with(2, "error[target_not_reachable]");
+    let told = world.run(&["run", "m.yaml", "--format", "json"]).with(2, "error[target_not_reachable]").json();
+    assert_eq!(told["published"], false);
+    assert_eq!(world.listing(), before, "nothing was published");
+    world.manifest(&[]);
+    world.run(&["run", "m.yaml", "-q"]).with(0, "");
+}

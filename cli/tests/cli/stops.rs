@@ -80,22 +80,33 @@ fn a_changed_plan_is_not_resumed_and_can_be_given_up() {
     world.run(&["run", "m.yaml", "-q"]).with(0, "");
 }
 
-/// Nothing is read again for a publication that is bound to be refused.
+/// Nothing is read again for a publication that is bound to be refused. Nobody is said to have published who did not.
 #[test]
 fn a_run_whose_target_changed_is_not_resumed() {
-    let world = World::new(MANY);
-    world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
-    let run = world.newest()["run_id"].as_str().unwrap().to_owned();
-    let facts = || {
-        let told = world.run(&["journal", "inspect", &run, "--format", "json"]).with(0, "").json();
-        told["facts"].as_u64().unwrap()
+    let published: fn(&World) = |world| {
+        fs::remove_file(world.path("dataset/_dpone/claim.json")).unwrap();
+        world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
     };
-    let before = facts();
-    fs::remove_file(world.path("dataset/_dpone/claim.json")).unwrap();
-    world.run(&["run", "m.yaml", "--journal", "other.db", "-q"]).with(0, "");
-    let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[publication_base_changed]");
-    assert!(refused.err.contains(&format!("dpone runs abandon {run}")), "{refused}");
-    assert_eq!(facts(), before, "nothing was done");
+    let removed: fn(&World) = |world| fs::remove_dir_all(world.path("dataset")).unwrap();
+    for (change, was_there) in [(published, false), (removed, true)] {
+        let world = World::new(MANY);
+        if was_there {
+            world.run(&["run", "m.yaml", "-q"]).with(0, "");
+        }
+        world.reading(&["run", "m.yaml"]).signal(Signal::TERM).with(143, "");
+        let run = world.newest()["run_id"].as_str().unwrap().to_owned();
+        let facts = || {
+            let told = world.run(&["journal", "inspect", &run, "--format", "json"]).with(0, "").json();
+            told["facts"].as_u64().unwrap()
+        };
+        let before = facts();
+        change(&world);
+        let refused = world.run(&["run", "m.yaml", "--resume"]).with(2, "error[publication_base_changed]");
+        assert!(refused.err.contains("is not what it was when run"), "{refused}");
+        assert!(!refused.err.contains("another run"), "{refused}");
+        assert!(refused.err.contains(&format!("dpone runs abandon {run}")), "{refused}");
+        assert_eq!(facts(), before, "nothing was done");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::world::World;
+use super::world::{Ended, World};
 
 #[test]
 fn help_texts() {
@@ -42,6 +42,35 @@ fn a_wrong_command_line_is_refused() {
     assert_eq!((told["code"].as_str(), told["outcome"].as_str()), (Some("usage_invalid"), Some("failed")));
     assert_eq!(told["published"], false);
     assert_eq!(world.listing(), ["m.yaml", "source.db"], "nothing was created");
+}
+
+/// What the environment says about logs is followed or refused.
+#[test]
+fn a_log_filter_that_cannot_be_read_is_refused() {
+    let world = World::new(1);
+    let ended = |filter: &str, arguments: &[&str]| -> Ended {
+        world.command(arguments).env("DPONE_LOG", filter).output().unwrap().into()
+    };
+    for (filter, says) in [
+        ("inof", "\"inof\" is no level"),
+        ("info,dpone_engin", "is no level"),
+        ("dpone=loud", "DPONE_LOG cannot be read"),
+        ("dpone[", "DPONE_LOG cannot be read"),
+    ] {
+        let told = ended(filter, &["run", "m.yaml", "--format", "json"]).with(2, "error[usage_invalid]").with(2, says);
+        let told = told.json();
+        assert_eq!(
+            (told["code"].as_str(), told["published"].as_bool()),
+            (Some("usage_invalid"), Some(false)),
+            "{told}"
+        );
+        ended(filter, &["plan", "m.yaml"]).with(2, says);
+    }
+    assert_eq!(world.listing(), ["m.yaml", "source.db"], "nothing was created");
+    for filter in ["", "warn", "OFF", "error,dpone_engine=info", "dpone[run]=debug"] {
+        ended(filter, &["plan", "m.yaml"]).with(0, "");
+    }
+    assert!(ended("info", &["run", "m.yaml"]).with(0, "").err.contains("Published"));
 }
 
 #[test]

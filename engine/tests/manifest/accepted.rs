@@ -181,7 +181,7 @@ fn spellings_that_mean_the_same_give_the_same_manifest() {
         ),
         (
             "        reader_workers: 4\n",
-            "        reader_workers: 4\n        max_inflight_bytes: 64 MiB\n        consistency_authority:\n",
+            "        reader_workers: 4\n        max_inflight_bytes: 64 MiB\n        consistency_authority: {}\n",
         ),
         ("{name: orders}\n  options", "&t {name: orders}\n  options"),
         ("columns: [id, amount]", "columns:\n    - id\n    - amount # the net amount"),

@@ -1,3 +1,7 @@
+use dpone_engine::manifest::json_schema;
+use dpone_engine::refusal::Refusal;
+use serde_json::Value;
+
 use super::{BASE, bad, base_with, shown};
 
 const P: &str = "source.options.partitioning";
@@ -289,4 +293,43 @@ fn every_problem_is_reported_at_once_in_the_order_of_the_text() {
     // Bounded, whatever the text.
     let many = format!("{BASE}{}", (0..1000).map(|n| format!("x{n}: 1\n")).collect::<String>());
     assert_eq!(bad(&many).len(), 50);
+}
+
+/// A key that is there has a value, a mapping of settings as well; only an end of a range may be null.
+#[test]
+fn no_key_is_null() {
+    fn keys(schema: &Value, root: &Value, path: &str, open: &str, close: &str, found: &mut Vec<(String, String)>) {
+        let name = schema["$ref"].as_str().map(|name| name.rsplit('/').next().unwrap());
+        let schema = name.map_or(schema, |name| &root["$defs"][name]);
+        for choice in schema["anyOf"].as_array().into_iter().flatten() {
+            keys(choice, root, path, open, close, found);
+        }
+        if schema["items"].is_object() {
+            keys(&schema["items"], root, &format!("{path}[0]"), &format!("{open}["), &format!("]{close}"), found);
+        }
+        for (key, below) in schema["properties"].as_object().into_iter().flatten() {
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let (open, close) = (format!("{open}{{{key}: "), format!("}}{close}"));
+            if !below["anyOf"].as_array().is_some_and(|choices| choices.iter().any(|c| c["type"] == "null")) {
+                found.push((path.clone(), format!("{open}~{close}")));
+            }
+            keys(below, root, &path, &open, &close, found);
+        }
+    }
+    let schema = json_schema();
+    let mut found = Vec::new();
+    keys(&schema, &schema, "", "", "", &mut found);
+    assert!(found.len() > 100 && found.iter().any(|(path, _)| path == "quality"), "{found:?}");
+    let mut wrong = Vec::new();
+    for (path, text) in found {
+        let refused = |r: &Refusal| {
+            let place = r.place.as_deref().unwrap_or_default();
+            place.starts_with(&format!("{path} (orders.yaml:"))
+        };
+        let refusals = bad(&text);
+        if !refusals.iter().any(refused) {
+            wrong.push(format!("{text}\n{}", shown(&refusals)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

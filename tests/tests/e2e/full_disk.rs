@@ -169,3 +169,23 @@ fn no_room_at_the_start() {
     Ended::run(&route.folder, &["run", "m.yaml"]).delivered();
     assert_eq!(route.delivered(), route.expected(1));
 }
+
+/// A journal that cannot be made for want of inodes is not said to be read-only.
+#[test]
+fn no_inodes_for_the_journal() {
+    if !private_mounts() {
+        return;
+    }
+    let folder = scratch();
+    let disk = Disk::new(&folder.path().join("j"), "size=8m,nr_inodes=8");
+    let route = Route::new(folder.path(), Sink::Parquet, Mode::FullRefresh, false);
+    route.edit("journal: journal.db", "journal: j/journal.db");
+    disk.fill_inodes();
+    let refused = Ended::run(&route.folder, &["run", "m.yaml"]).with(2, "error[journal_write_failed]");
+    assert_eq!(refused.json()["published"], false);
+    let refused = refused.with(2, "no files (inodes) left");
+    assert!(!refused.to_string().contains("journal_read_only"), "{refused}");
+    disk.make_room();
+    Ended::run(&route.folder, &["run", "m.yaml"]).delivered();
+    assert_eq!(route.delivered(), route.expected(1));
+}

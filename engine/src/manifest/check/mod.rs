@@ -47,8 +47,8 @@ impl Checker<'_, '_> {
         }
         match (&node.content, expected(&schema)) {
             (Content::Map(entries), Expected::Map) => self.map(node, entries, &schema, path),
-            // `options:` with nothing below it is an empty mapping.
-            (Content::Null, Expected::Map) => self.map(node, &[], &schema, path),
+            // An empty file lacks every key that is required.
+            (Content::Null, Expected::Map) if path.is_empty() => self.map(node, &[], &schema, path),
             (Content::List(items), Expected::List) => self.list(node, items, &schema, path),
             (Content::Scalar(kind, text), Expected::Scalar) => self.scalar(node, *kind, text, &schema, path),
             (_, wanted) => self.wrong_kind(node, wanted, path),
@@ -139,7 +139,11 @@ impl Checker<'_, '_> {
     fn wrong_kind(&mut self, node: &Node, wanted: Expected, path: &str) -> Option<Value> {
         let found = match &node.content {
             Content::Null => {
-                return self.refuse(node, path, "has no value", "Give it one, or remove the key.");
+                let fix = match wanted {
+                    Expected::Map => "Write its keys below it, indented, or remove it.",
+                    Expected::List | Expected::Scalar => "Give it one, or remove the key.",
+                };
+                return self.refuse(node, path, "has no value", fix);
             }
             Content::Scalar(..) => "is a single value",
             Content::List(_) => "is a list",
