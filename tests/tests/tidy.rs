@@ -73,3 +73,47 @@ fn files_are_of_a_readable_length() {
     }
     assert_eq!(long, Vec::<String>::new(), "files of more than 500 lines");
 }
+
+/// The name that a heading has in an address.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    kept.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c)).collect::<String>().replace(' ', "-")
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let root = root();
+    let below = |folder: &str| {
+        let files = dpone_tests::route::files(&root.join(folder)).into_iter();
+        files.map(|file| root.join(folder).join(file)).collect::<Vec<_>>()
+    };
+    let mut pages: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root.join(name)).into();
+    pages.extend(
+        ["docs", "spec", "engine", "journal", "adapters", "cli", "sims", "tests"].iter().flat_map(|f| below(f)),
+    );
+    pages.retain(|page| page.extension().is_some_and(|e| e == "md"));
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            count += 1;
+            let (path, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
+            let leads = target.exists()
+                && (part.is_empty() || {
+                    let target = fs::read_to_string(&target).unwrap();
+                    let mut headings = target.lines().filter(|line| line.starts_with('#'));
+                    headings.any(|line| anchor(line.trim_start_matches('#').trim()) == part)
+                });
+            if !leads {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(count > 30, "{count} links were found");
+}

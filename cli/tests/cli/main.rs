@@ -1,6 +1,7 @@
 //! The real binary, as a user and a script meet it: what it prints, where, and with which exit code.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod documents;
 mod formats;
 mod journals;
 mod plans;

@@ -471,3 +471,20 @@ fn books_that_cannot_be_used_are_seen_in_the_plan() {
     check("ALTER TABLE __dpone_load RENAME TO kept", SUPERUSER, Some("are missing"));
     check("ALTER TABLE kept RENAME TO __dpone_load", SUPERUSER, None);
 }
+
+/// The example that ships, as it is, on a table such as it names.
+#[test]
+fn the_example_delivers() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples/postgres-to-parquet.yaml");
+    let folder = scratch();
+    fs::copy(example, folder.path().join("m.yaml")).unwrap();
+    let server = Postgres::shared();
+    let database = server.database();
+    let sql = "CREATE TABLE orders AS SELECT i::bigint AS id, i * 1.25 AS amount FROM generate_series(1, 1000) i;
+        ALTER TABLE orders ADD PRIMARY KEY (id), ALTER amount TYPE numeric(12, 2)";
+    server.psql(&database, sql);
+    let mut command = std::process::Command::new(dpone_tests::product::dpone());
+    command.args(JSON).current_dir(folder.path()).env("DPONE_CONN_SHOP_URL", server.url(&database));
+    let told = Ended(command.output().unwrap()).delivered().json();
+    assert_eq!((&told["rows"], told["ranges"].as_array().unwrap().len()), (&json!(1000), 4), "{told}");
+}
