@@ -13,6 +13,7 @@ mod signals;
 mod stderr;
 mod terminal;
 mod usage;
+mod wrap;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

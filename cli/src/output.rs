@@ -8,6 +8,8 @@ use dpone_engine::refusal::Refusal;
 
 use crate::args::{Color, Format, Global};
 use crate::stderr::Stderr;
+use crate::terminal;
+use crate::wrap::wrap;
 
 /// How this process prints.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +35,21 @@ impl Output {
         Self { format: global.format, quiet: global.quiet, color, stderr: Stderr::new(global.log_format) }
     }
 
-    /// Prints a result. A reader that has gone away ends nothing.
+    /// Prints a result for people. On a terminal, lines end where it ends.
     pub(crate) fn result(&self, text: &str) {
+        match self.columns() {
+            Some(columns) => self.exactly(&wrap(text, columns)),
+            None => self.exactly(text),
+        }
+    }
+
+    /// The columns of the terminal that a result for people goes to; `None` if it goes elsewhere.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        terminal::columns(io::stdout()).filter(|_| self.format == Format::Text)
+    }
+
+    /// Prints a result as it is. A reader that has gone away ends nothing.
+    pub(crate) fn exactly(&self, text: &str) {
         match print(text) {
             Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {}
@@ -53,12 +68,12 @@ impl Output {
 
     /// Prints a JSON value as a result.
     pub(crate) fn json(&self, value: &serde_json::Value) {
-        self.result(&serde_json::to_string_pretty(value).unwrap_or_default());
+        self.exactly(&serde_json::to_string_pretty(value).unwrap_or_default());
     }
 
     /// Prints anything that has a JSON form as a result.
     pub(crate) fn value(&self, value: &impl serde::Serialize) {
-        self.result(&serde_json::to_string_pretty(value).unwrap_or_default());
+        self.exactly(&serde_json::to_string_pretty(value).unwrap_or_default());
     }
 
     /// Prints how a run failed, what mends it, and what to run next.

@@ -6,6 +6,8 @@ use dpone_engine::report::units::time;
 use serde_json::{Map, Value, json};
 
 use crate::args::LogFormat;
+use crate::terminal::columns;
+use crate::wrap::wrap;
 
 /// Whether lines are JSON.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,13 @@ impl Stderr {
     fn write(self, level: &str, text: &str, fields: &[(&str, Value)]) {
         let mut err = std::io::stderr().lock();
         let _ = match self.json {
-            false => writeln!(err, "{}", text.trim_end()),
+            false => {
+                let text = text.trim_end();
+                match columns(&err) {
+                    Some(columns) => writeln!(err, "{}", wrap(text, columns)),
+                    None => writeln!(err, "{text}"),
+                }
+            }
             true => {
                 let said = fields.iter().filter(|(_, value)| !value.is_null());
                 let fields: Map<_, _> = said.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();

@@ -12,6 +12,6 @@ use crate::output::Output;
 pub(crate) fn completions(shell: Shell, output: &Output) -> Answer {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "dpone", &mut script);
-    output.result(&String::from_utf8_lossy(&script));
+    output.exactly(&String::from_utf8_lossy(&script));
     Ok(exit::DELIVERED)
 }

@@ -9,8 +9,12 @@ use super::Answer;
 use crate::args::Format;
 use crate::exit;
 use crate::output::Output;
+use crate::wrap::flow;
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// Codes and their sentences stand beside each other on a terminal of at least that many columns.
+const BESIDE: usize = 120;
 
 /// Prints a code's page, or every code with its sentence.
 pub(crate) fn explain(code: Option<&str>, output: &Output) -> Answer {
@@ -22,7 +26,10 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> Answer {
         Format::Json => {
             output.json(&json!({ "code": code, "class": code.class(), "summary": code.summary(), "page": page }));
         }
-        Format::Text | Format::Md => output.result(page),
+        Format::Text | Format::Md => match output.columns() {
+            Some(columns) => output.exactly(&flow(page, columns)),
+            None => output.exactly(page),
+        },
     }
     Ok(exit::DELIVERED)
 }
@@ -40,6 +47,10 @@ fn list(output: &Output) -> u8 {
                 grid.row([format!("`{code}`"), code.summary().to_owned()]);
             }
             output.result(&grid.markdown());
+        }
+        Format::Text if output.columns().is_some_and(|columns| columns < BESIDE) => {
+            let lines: Vec<String> = Code::ALL.iter().map(|c| format!("{c}\n    {}", c.summary())).collect();
+            output.result(&lines.join("\n"));
         }
         Format::Text => {
             let width = Code::ALL.iter().map(|c| c.as_str().len()).max().unwrap_or(0);

@@ -9,5 +9,6 @@ mod quickstart;
 mod refusals;
 mod runs;
 mod stops;
+mod terminals;
 mod usage;
 mod world;
