@@ -11,6 +11,8 @@ pub mod durable;
 pub mod evidence_store;
 mod nearest;
 pub mod object_store;
+pub mod odbc;
+pub mod odbc_source;
 pub mod parquet_sink;
 pub mod postgres;
 pub mod postgres_sink;

@@ -1,0 +1,5 @@
+//! ODBC drivers: found, connected to, asked.
+
+mod error;
+
+pub use error::OdbcError;

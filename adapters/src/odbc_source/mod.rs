@@ -1,0 +1,12 @@
+//! Any ODBC driver as a source, and SQL Server as one that is known through and through.
+//!
+//! The schema comes from the source's catalog, never from what a driver infers. What a driver gets wrong is in its profile;
+//! how a server is asked is in its dialect; how a field is read is in `convert`.
+
+mod relation;
+mod request;
+mod resolved;
+
+pub use relation::{KeySql, RelationSql};
+pub use request::{OdbcPlan, OdbcRequest, RangePlanner};
+pub use resolved::{Carrier, Key, OdbcColumn, Resolved};
