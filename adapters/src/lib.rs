@@ -17,6 +17,7 @@ pub mod parquet_sink;
 pub mod postgres;
 pub mod postgres_sink;
 pub mod postgres_source;
+mod reading;
 pub mod sqlite_sink;
 pub mod sqlite_source;
 pub mod system;

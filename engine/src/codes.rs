@@ -63,6 +63,7 @@ codes! {
     ConnectionSettingsInvalid = "connection_settings_invalid", PreflightBlock, "A setting of a connection is missing or not allowed.";
     // Source preflight.
     SourceNotFound = "source_not_found", PreflightBlock, "The source database cannot be opened.";
+    OdbcDriverNotFound = "odbc_driver_not_found", PreflightBlock, "The ODBC driver is not installed or cannot be loaded.";
     SourceLocked = "source_locked", PreflightBlock, "Another process holds the source's lock.";
     SourceTableNotFound = "source_table_not_found", PreflightBlock, "The source has no such table or view.";
     SourcePermissionDenied = "source_permission_denied", PreflightBlock, "The connection's user may not read the source.";
@@ -98,6 +99,7 @@ codes! {
     // Reading.
     SourceValueTypeMismatch = "source_value_type_mismatch", SourceRange, "A cell is not of its column's declared type.";
     InvalidTextEncoding = "invalid_text_encoding", SourceRange, "A text cell is not valid in its encoding.";
+    OdbcValueTruncated = "odbc_value_truncated", SourceRange, "A driver delivered only a part of a value.";
     DecimalNotFinite = "decimal_not_finite", SourceRange, "A decimal is NaN or infinite.";
     DecimalScaleOverflow = "decimal_scale_overflow", SourceRange, "A decimal has more digits after the point than its column.";
     DecimalOverflow = "decimal_overflow", SourceRange, "A decimal has more digits before the point than its column.";

@@ -1,6 +1,7 @@
 //! What a driver says when something fails.
 
 use odbc_api::Error;
+use odbc_api::handles::Record;
 
 /// A failed call.
 ///
@@ -29,13 +30,18 @@ impl OdbcError {
             | Error::UnsupportedOdbcApiVersion(record)
             | Error::InvalidRowArraySize { record, .. }
             | Error::UnableToRepresentNull(record)
-            | Error::OracleOdbcDriverDoesNotSupport64Bit(record) => Self {
-                sqlstate: record.state.as_str().to_owned(),
-                native: record.native_error,
-                message: redacted(&String::from_utf16_lossy(&record.message)),
-            },
+            | Error::OracleOdbcDriverDoesNotSupport64Bit(record) => Self::of_record(record),
             Error::TooLargeValueForBuffer { .. } => Self::local("01004", "a value is larger than its column declares"),
             other => Self::local("HY000", redacted(&other.to_string())),
+        }
+    }
+
+    /// What a driver left behind.
+    pub(crate) fn of_record(record: &Record) -> Self {
+        Self {
+            sqlstate: record.state.as_str().to_owned(),
+            native: record.native_error,
+            message: redacted(&String::from_utf16_lossy(&record.message)),
         }
     }
 

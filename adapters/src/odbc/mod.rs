@@ -1,5 +1,18 @@
 //! ODBC drivers: found, connected to, asked.
+//!
+//! Invariant: nothing here sends a statement twice, and no value of a row passes through a message.
 
+mod attributes;
+mod cancel;
+mod config;
+mod connection;
+mod driver;
 mod error;
+mod profile;
 
+pub use cancel::Canceller;
+pub use config::Config;
+pub use connection::{Connection, Described, Row, Rows, Statement};
+pub use driver::{Driver, Registered, find as find_driver, registered as registered_drivers};
 pub use error::OdbcError;
+pub use profile::{Buffering, Family};

@@ -3,10 +3,17 @@
 //! The schema comes from the source's catalog, never from what a driver infers. What a driver gets wrong is in its profile;
 //! how a server is asked is in its dialect; how a field is read is in `convert`.
 
+mod authority;
+mod block;
+mod convert;
+mod failure;
+mod fetch;
+mod pieces;
 mod relation;
 mod request;
 mod resolved;
 
+pub use authority::Authority;
 pub use relation::{KeySql, RelationSql};
 pub use request::{OdbcPlan, OdbcRequest, RangePlanner};
 pub use resolved::{Carrier, Key, OdbcColumn, Resolved};

@@ -4,11 +4,13 @@ use dpone_engine::codes::Code;
 use dpone_engine::ports::Pull;
 use dpone_engine::run::Why;
 
+use super::decode::Decoder;
 use super::failure::why;
-use super::faults::Faults;
-use super::work::{Work, defect};
 use crate::body::Body;
 use crate::postgres::{CopyOut, READ_AHEAD};
+use crate::reading::{Faults, LONGEST_SHORT, Work, defect};
+
+const _: () = assert!(LONGEST_SHORT == READ_AHEAD);
 
 /// What a binary COPY begins with; flags and the length of an extension follow.
 const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
@@ -23,6 +25,9 @@ const KEPT: usize = 64 << 10;
 /// The rows of a unit as they come.
 pub(super) struct Fetch<'c> {
     copy: CopyOut<'c>,
+    decoders: &'c [Decoder],
+    /// Text that was not sent as UTF-8, for the time of one field.
+    scratch: String,
     /// A frame that was announced and not read.
     ahead: Option<u32>,
     place: Place,
@@ -40,8 +45,8 @@ enum Place {
 }
 
 impl<'c> Fetch<'c> {
-    pub(super) fn new(copy: CopyOut<'c>) -> Self {
-        Self { copy, ahead: None, place: Place::Header, field: Vec::new() }
+    pub(super) fn new(copy: CopyOut<'c>, decoders: &'c [Decoder]) -> Self {
+        Self { copy, decoders, scratch: String::new(), ahead: None, place: Place::Header, field: Vec::new() }
     }
 
     /// One pull.
@@ -96,6 +101,7 @@ impl<'c> Fetch<'c> {
     /// A frame in the read-ahead.
     #[inline]
     fn short(&mut self, work: &mut Work<'_>) -> Result<Result<(), Faults>, Why> {
+        let scratch = &mut self.scratch;
         let body = self.copy.whole().map_err(|e| why(&e))?.ok_or_else(defect)?;
         let mut rest = body;
         if self.place == Place::Header {
@@ -108,15 +114,15 @@ impl<'c> Fetch<'c> {
             }
             let (count, after) = rest.split_first_chunk::<2>().ok_or_else(cut_row)?;
             rest = after;
-            if !is_row(*count, work.decoders.len())? {
+            if !is_row(*count, self.decoders.len())? {
                 self.place = Place::End;
                 continue;
             }
             work.begin_row(false)?;
-            for _ in 0..work.decoders.len() {
+            for decoder in self.decoders {
                 let (field, after) = field(rest)?;
                 rest = after;
-                work.field(field)?;
+                take(work, decoder, scratch, field)?;
             }
             if let Err(faults) = work.end_row()? {
                 return Ok(Err(faults));
@@ -139,15 +145,15 @@ impl<'c> Fetch<'c> {
         while self.copy.remaining() > 0 {
             let mut count = [0; 2];
             self.read(&mut count)?;
-            if self.place == Place::End || !is_row(count, work.decoders.len())? {
+            if self.place == Place::End || !is_row(count, self.decoders.len())? {
                 return Err(out_of_step("a row and the end of the rows are in one frame"));
             }
             work.begin_row(true)?;
-            for _ in 0..work.decoders.len() {
+            for decoder in self.decoders {
                 let mut length = [0; 4];
                 self.read(&mut length)?;
                 let Some(length) = field_length(length, self.copy.remaining() as usize)? else {
-                    work.field(None)?;
+                    take(work, decoder, &mut self.scratch, None)?;
                     continue;
                 };
                 if length > self.field.capacity() {
@@ -158,7 +164,7 @@ impl<'c> Fetch<'c> {
                 let mut field = std::mem::take(&mut self.field);
                 self.read(&mut field)?;
                 self.field = field;
-                work.field(Some(&self.field))?;
+                take(work, decoder, &mut self.scratch, Some(&self.field))?;
             }
             if self.field.capacity() > KEPT {
                 self.field = Vec::new();
@@ -194,11 +200,11 @@ impl<'c> Fetch<'c> {
                     let Ok(Some(mut rest)) = self.copy.whole() else { break };
                     while let Some((count, after)) = rest.split_first_chunk::<2>() {
                         rest = after;
-                        if !matches!(is_row(*count, work.decoders.len()), Ok(true)) {
+                        if !matches!(is_row(*count, self.decoders.len()), Ok(true)) {
                             break;
                         }
                         row += 1;
-                        for (i, decoder) in work.decoders.iter().enumerate() {
+                        for (i, decoder) in self.decoders.iter().enumerate() {
                             let Ok((field, after)) = field(rest) else { break };
                             rest = after;
                             if let Err(fault) = decoder.check(field) {
@@ -207,17 +213,24 @@ impl<'c> Fetch<'c> {
                         }
                     }
                 }
-                Ok(None) => return faults.why(&work.plan.schema),
+                Ok(None) => return faults.why(work.plan.schema),
                 Err(error) => {
                     faults.incomplete();
                     let cancelled = error.kind == crate::postgres::PgErrorKind::Cancelled;
-                    return if cancelled { why(&error) } else { faults.why(&work.plan.schema) };
+                    return if cancelled { why(&error) } else { faults.why(work.plan.schema) };
                 }
             }
         }
         faults.incomplete();
-        faults.why(&work.plan.schema)
+        faults.why(work.plan.schema)
     }
+}
+
+/// Takes the row's next field in.
+#[inline]
+fn take(work: &mut Work<'_>, decoder: &Decoder, scratch: &mut String, field: Option<&[u8]>) -> Result<(), Why> {
+    let sent = field.map_or(0, |field| field.len() as u64);
+    work.field(sent, |profiler, builder| decoder.take(field, scratch, profiler, builder))
 }
 
 /// What follows the header, of whose flags none may be set: they would change the form of rows.

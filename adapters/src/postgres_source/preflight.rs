@@ -9,12 +9,12 @@ use dpone_engine::refusal::Refusal;
 use super::describe::look;
 use super::explain::explain;
 use super::key::key_facts;
-use super::limits::min_grant;
 use super::refused::refused;
 use super::request::PostgresRequest;
 use super::resolve::Resolved;
 use super::views::views_below;
 use crate::postgres::{Config, PgError, Session};
+use crate::reading::min_grant;
 
 /// Readers that may be open on one snapshot: the server's limits are its own to state when they are met.
 const MAX_SESSIONS: u32 = 64;

@@ -16,10 +16,10 @@ use super::fetch::Fetch;
 use super::request::PostgresPlan;
 use super::resolve::Resolved;
 use super::snapshot::Holder;
-use super::work::{Work, defect, internal};
 use crate::body::Body;
 use crate::columnar::{ChunkLayout, Encoder};
 use crate::postgres::{Canceller, Session as Connection};
+use crate::reading::{Reading, Work, defect, internal};
 
 /// What a session is asked for.
 pub(super) enum Command {
@@ -170,11 +170,18 @@ impl Reader<'_> {
 
     fn read(&self, connection: &mut Connection, range: &UnitRange) -> Result<Option<Done>, Failed> {
         let Shared { plan, resolved, decoders, layout, holder } = self.shared;
+        let reading = Reading {
+            schema: &plan.schema,
+            fidelity: plan.fidelity,
+            target_chunk_bytes: plan.target_chunk_bytes,
+            max_chunk_bytes: plan.max_chunk_bytes,
+            growth: decoders.iter().map(Decoder::growth).max().unwrap_or(1),
+        };
         let mut encoder = Encoder::start(layout.clone()).map_err(|e| Failed::from(internal(e)))?;
         let mut work =
-            Work::new(plan, decoders, &mut encoder, layout.arrow().clone()).ok_or_else(|| Failed::from(defect()))?;
+            Work::new(reading, &mut encoder, layout.arrow().clone()).ok_or_else(|| Failed::from(defect()))?;
         let copy = connection.copy_out(&resolved.sql.copy(&range.scope)).map_err(|e| holder.why(&e))?;
-        let mut fetch = Fetch::new(copy);
+        let mut fetch = Fetch::new(copy, decoders);
         let mut whole = false;
         loop {
             let request = match self.next() {

@@ -18,10 +18,10 @@ use super::reader::PostgresReader;
 use super::request::PostgresPlan;
 use super::session::{Command, Session, Shared, gone};
 use super::snapshot::{Holder, begin, database_identity, lock};
-use super::work::defect;
 use crate::body::Body;
 use crate::columnar::{ChunkLayout, EncodeError};
 use crate::postgres::{Canceller, Config, Session as Connection};
+use crate::reading::defect;
 
 /// A PostgreSQL database as the source of a run.
 pub struct PostgresSource {

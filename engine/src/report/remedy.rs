@@ -15,6 +15,9 @@ pub fn remedy(code: Code, anew: &str) -> Option<String> {
             "Correct the rows",
             "state a type that holds them in source.options.types (`string` takes any), or leave them out in a query",
         ),
+        Code::OdbcValueTruncated => {
+            then("State the column's real length or `text` in source.options.types, or use another driver,")
+        }
         Code::TextUnsupportedByTarget => or("Correct the rows", "turn them into something else in a source query"),
         Code::InvalidTextEncoding => {
             or("Correct the cell", "deliver the column's bytes with type `binary` in source.options.types")

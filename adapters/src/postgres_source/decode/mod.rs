@@ -17,29 +17,7 @@ use dpone_engine::schema::LogicalType;
 use self::numeric::{Decimal, WideDecimal};
 use super::types::{PostgresColumn, Wire};
 use crate::columnar::ColumnBuilder;
-
-/// Why a field is not a value of its column's type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// NULL where the schema has none.
-    Null,
-    /// Not the number of bytes that its form has, or not a value of its form: what was planned is not what was sent.
-    Form,
-    /// A text that is not UTF-8.
-    Encoding,
-    /// A numeric that is NaN or infinite.
-    NotFinite,
-    /// A numeric with more digits after the point than the column's scale.
-    Scale,
-    /// A numeric with more digits before the point than the column has.
-    Precision,
-    /// An infinite date or timestamp, or one outside of the years 0001 to 9999.
-    Range,
-    /// A time of 24:00:00, which is no time of a day.
-    Midnight,
-    /// More digits of a second than the column has.
-    Digits,
-}
+pub(super) use crate::reading::Fault;
 
 /// How a column's fields are read.
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use rusqlite::types::ValueRef;
 
 use super::{Fault, class};
+use crate::reading::text::{NotADecimal, decimal};
 
 const NOT_EXACT: Fault = Fault::Value("a real that is not an exact decimal of that precision and scale");
 const TOO_LARGE: Fault = Fault::Value("a number with more digits than the precision and scale allow");
@@ -65,39 +66,14 @@ fn decimal_of_real(v: f64, scale: u8) -> Option<i128> {
     Some(if negative { -unscaled } else { unscaled })
 }
 
-/// `[+-]digits[.digits]`; digits beyond the scale must be zeros.
+/// Text as [`decimal`] reads it, but for a missing digit before the point.
 fn parse(text: &[u8], scale: u8) -> Result<i128, Fault> {
     const NOT_A_DECIMAL: Fault = Fault::Value("a text that is not a decimal");
-    let (negative, body) = match text {
-        [b'-', body @ ..] => (true, body),
-        [b'+', body @ ..] => (false, body),
-        body => (false, body),
-    };
-    let mut unscaled = 0_i128;
-    let (mut whole, mut fraction, mut point) = (0_usize, 0_u8, false);
-    for &c in body {
-        match c {
-            b'.' if !point => point = true,
-            b'0'..=b'9' => {
-                let digit = i128::from(c - b'0');
-                if !point {
-                    whole += 1;
-                } else if fraction < scale {
-                    fraction += 1;
-                } else if digit == 0 {
-                    continue;
-                } else {
-                    return Err(TOO_LARGE);
-                }
-                unscaled = unscaled.checked_mul(10).and_then(|u| u.checked_add(digit)).ok_or(TOO_LARGE)?;
-            }
-            _ => return Err(NOT_A_DECIMAL),
-        }
-    }
-    let empty_fraction = point && body.last() == Some(&b'.');
-    if whole == 0 || empty_fraction {
+    if matches!(text, [b'.', ..] | [b'-' | b'+', b'.', ..]) {
         return Err(NOT_A_DECIMAL);
     }
-    let unscaled = power(scale - fraction).and_then(|p| unscaled.checked_mul(p)).ok_or(TOO_LARGE)?;
-    Ok(if negative { -unscaled } else { unscaled })
+    decimal(text, scale).map_err(|why| match why {
+        NotADecimal::Form => NOT_A_DECIMAL,
+        NotADecimal::Scale | NotADecimal::Precision => TOO_LARGE,
+    })
 }

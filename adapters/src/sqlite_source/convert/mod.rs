@@ -1,12 +1,12 @@
 //! From a cell of SQLite to a value of the run's schema: exact, or refused.
 
 mod decimal;
-mod moment;
 mod text;
-mod uuid;
 
 use dpone_engine::schema::LogicalType;
 use rusqlite::types::ValueRef;
+
+use crate::reading::text::{NotATimestamp, parse_date, parse_time, parse_timestamp, parse_uuid};
 
 pub(super) use text::Scratch;
 
@@ -128,13 +128,13 @@ impl Conversion {
                 std::str::from_utf8(v).map(Cell::Text).map_err(|_| Fault::Encoding)
             }
             (Kind::Date, ValueRef::Text(v)) => {
-                moment::parse_date(v).map(Cell::Date).ok_or(Fault::Value("a text that is not a date"))
+                parse_date(v).map(Cell::Date).ok_or(Fault::Value("a text that is not a date"))
             }
             (Kind::Timestamp { digits, utc }, ValueRef::Text(v)) => {
-                moment::parse_timestamp(v, digits, utc).map(Cell::Ticks)
+                parse_timestamp(v, digits, utc).map(Cell::Ticks).map_err(timestamp)
             }
             (Kind::Time { digits }, ValueRef::Text(v)) => {
-                moment::parse_time(v, digits).map(Cell::Ticks).ok_or(Fault::Value("a text that is not a time of day"))
+                parse_time(v, digits).map(Cell::Ticks).ok_or(Fault::Value("a text that is not a time of day"))
             }
             (Kind::Decimal { limit, scale }, value) => decimal::read(value, limit, scale).map(Cell::Decimal),
             (Kind::Binary | Kind::TextAsBinary, ValueRef::Blob(v)) => Ok(Cell::Binary(v)),
@@ -151,7 +151,7 @@ impl Conversion {
             (Kind::AnyAsText, ValueRef::Integer(v)) => Ok(Cell::Text(scratch.integer(v))),
             (Kind::AnyAsText, ValueRef::Real(v)) => Ok(Cell::Text(scratch.real(v))),
             (Kind::Uuid, ValueRef::Text(v)) => {
-                uuid::parse(v).map(u128::from_be_bytes).map(Cell::Uuid).ok_or(Fault::Value("a text that is not a UUID"))
+                parse_uuid(v).map(u128::from_be_bytes).map(Cell::Uuid).ok_or(Fault::Value("a text that is not a UUID"))
             }
             (Kind::Uuid, ValueRef::Blob(v)) => v
                 .try_into()
@@ -161,6 +161,14 @@ impl Conversion {
             (_, other) => Err(Fault::Class(class(other))),
         }
     }
+}
+
+fn timestamp(why: NotATimestamp) -> Fault {
+    Fault::Value(match why {
+        NotATimestamp::Form => "a text that is not a timestamp",
+        NotATimestamp::Zone => "a timestamp with a time zone in a column without one",
+        NotATimestamp::Range => "a timestamp outside the range of its type",
+    })
 }
 
 /// The storage class in words.

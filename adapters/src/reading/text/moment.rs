@@ -1,11 +1,18 @@
 //! Dates, times of day and timestamps in ISO 8601 text.
 
-use super::Fault;
 use crate::columnar::stored_digits;
 
-const NOT_A_TIMESTAMP: Fault = Fault::Value("a text that is not a timestamp");
-const HAS_ZONE: Fault = Fault::Value("a timestamp with a time zone in a column without one");
-const OUT_OF_RANGE: Fault = Fault::Value("a timestamp outside the range of its type");
+/// Why a text is not a timestamp of the column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotATimestamp {
+    /// It has another form.
+    Form,
+    /// It has a time zone, and the column has none.
+    Zone,
+    /// It is outside of the range of its type.
+    Range,
+}
+
 const SECONDS_PER_DAY: i64 = 86_400;
 /// 0001-01-01 and the day after 9999-12-31.
 const FIRST_DAY: i64 = -719_162;
@@ -13,7 +20,7 @@ const END_DAY: i64 = 2_932_897;
 
 /// `YYYY-MM-DD`, in days since 1970-01-01; years 0001 to 9999.
 #[inline]
-pub(super) fn parse_date(text: &[u8]) -> Option<i32> {
+pub(crate) fn parse_date(text: &[u8]) -> Option<i32> {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return None };
     let year = i32::from(two(y1, y2)?) * 100 + i32::from(two(y3, y4)?);
     let (month, day) = (two(m1, m2)?, two(d1, d2)?);
@@ -25,7 +32,7 @@ pub(super) fn parse_date(text: &[u8]) -> Option<i32> {
 
 /// `HH:MM:SS[.f]`, in ticks of that many fractional digits.
 #[inline]
-pub(super) fn parse_time(text: &[u8], digits: u8) -> Option<i64> {
+pub(crate) fn parse_time(text: &[u8], digits: u8) -> Option<i64> {
     let (seconds, rest) = seconds(text)?;
     let (fraction, rest) = fraction(rest, digits)?;
     rest.is_empty().then(|| seconds * 10_i64.pow(u32::from(digits)) + fraction)
@@ -33,26 +40,32 @@ pub(super) fn parse_time(text: &[u8], digits: u8) -> Option<i64> {
 
 /// `YYYY-MM-DD HH:MM:SS[.f]` with a blank or a `T`, in ticks since 1970-01-01. `Z` or an offset may follow if `utc`.
 #[inline]
-pub(super) fn parse_timestamp(text: &[u8], digits: u8, utc: bool) -> Result<i64, Fault> {
+pub(crate) fn parse_timestamp(text: &[u8], digits: u8, utc: bool) -> Result<i64, NotATimestamp> {
     let parts = text.split_at_checked(10).and_then(|(date, rest)| Some((parse_date(date)?, rest)));
-    let (Some((days, [b' ' | b'T', rest @ ..])), true) = (parts, digits <= 9) else { return Err(NOT_A_TIMESTAMP) };
-    let (seconds, rest) = seconds(rest).ok_or(NOT_A_TIMESTAMP)?;
-    let (fraction, rest) = fraction(rest, digits).ok_or(NOT_A_TIMESTAMP)?;
+    let (Some((days, [b' ' | b'T', rest @ ..])), true) = (parts, digits <= 9) else { return Err(NotATimestamp::Form) };
+    let (seconds, rest) = seconds(rest).ok_or(NotATimestamp::Form)?;
+    let (fraction, rest) = fraction(rest, digits).ok_or(NotATimestamp::Form)?;
     let mut second = i64::from(days) * SECONDS_PER_DAY + seconds;
     if !rest.is_empty() {
-        let offset = offset(rest).ok_or(NOT_A_TIMESTAMP)?;
+        let offset = offset(rest).ok_or(NotATimestamp::Form)?;
         if !utc {
-            return Err(HAS_ZONE);
+            return Err(NotATimestamp::Zone);
         }
         second -= offset;
     }
     if !(FIRST_DAY * SECONDS_PER_DAY..END_DAY * SECONDS_PER_DAY).contains(&second) {
-        return Err(OUT_OF_RANGE);
+        return Err(NotATimestamp::Range);
     }
+    ticks(second, fraction, digits).ok_or(NotATimestamp::Range)
+}
+
+/// Seconds since 1970 and a fraction in ticks, together in ticks; `None` if they have no value in the unit that such ticks
+/// are stored in.
+#[inline]
+pub(crate) fn ticks(second: i64, fraction: i64, digits: u8) -> Option<i64> {
     let ticks = i128::from(second) * 10_i128.pow(u32::from(digits)) + i128::from(fraction);
-    // It must also have a value in the unit that it is stored in.
     let stored = ticks * 10_i128.pow(u32::from(stored_digits(digits) - digits));
-    i64::try_from(stored).and_then(|_| i64::try_from(ticks)).map_err(|_| OUT_OF_RANGE)
+    i64::try_from(stored).ok().and_then(|_| i64::try_from(ticks).ok())
 }
 
 #[inline]
@@ -103,7 +116,7 @@ fn offset(text: &[u8]) -> Option<i64> {
     }
 }
 
-fn days_in(year: i32, month: u8) -> u8 {
+pub(crate) fn days_in(year: i32, month: u8) -> u8 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,
@@ -113,7 +126,7 @@ fn days_in(year: i32, month: u8) -> u8 {
 }
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar, counted in 400-year cycles from a March.
-fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
+pub(crate) fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
     let year = if month <= 2 { year - 1 } else { year };
     let cycle = year.div_euclid(400);
     let year_of_cycle = year.rem_euclid(400);

@@ -4,14 +4,37 @@ use dpone_engine::codes::Code;
 use dpone_engine::run::Why;
 use dpone_engine::schema::Schema;
 
-use super::decode::Fault;
+/// Why a field is not a value of its column's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// NULL where the schema has none.
+    Null,
+    /// Not the number of bytes that its form has, or not a value of its form: what was planned is not what was sent.
+    Form,
+    /// A text that is not UTF-8.
+    Encoding,
+    /// A numeric that is NaN or infinite.
+    NotFinite,
+    /// A numeric with more digits after the point than the column's scale.
+    Scale,
+    /// A numeric with more digits before the point than the column has.
+    Precision,
+    /// An infinite date or timestamp, or one outside of the years 0001 to 9999.
+    Range,
+    /// A time of 24:00:00, which is no time of a day.
+    Midnight,
+    /// More digits of a second than the column has.
+    Digits,
+    /// Longer than its column declares: the driver gave only a part of it.
+    Truncated,
+}
 
 /// How many columns a message names.
 const NAMED: usize = 8;
 
 /// The faults of a unit, per column.
 #[derive(Debug)]
-pub(super) struct Faults {
+pub(crate) struct Faults {
     columns: Vec<Option<(Fault, u64, u64)>>,
     first: Option<Fault>,
     /// Whether the rest of the unit was looked at too.
@@ -19,12 +42,12 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub(super) fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self { columns: vec![None; columns], first: None, complete: true }
     }
 
     /// A fault in the row of that position in the range, from 1.
-    pub(super) fn add(&mut self, column: usize, fault: Fault, row: u64) {
+    pub(crate) fn add(&mut self, column: usize, fault: Fault, row: u64) {
         self.first.get_or_insert(fault);
         if let Some(entry) = self.columns.get_mut(column) {
             entry.get_or_insert((fault, row, 0)).2 += 1;
@@ -32,12 +55,12 @@ impl Faults {
     }
 
     /// The rest of the unit was not looked at.
-    pub(super) fn incomplete(&mut self) {
+    pub(crate) fn incomplete(&mut self) {
         self.complete = false;
     }
 
     /// The unit's failure: no value, only places and kinds.
-    pub(super) fn why(&self, schema: &Schema) -> Why {
+    pub(crate) fn why(&self, schema: &Schema) -> Why {
         let code = self.first.map_or(Code::SourceValueTypeMismatch, code);
         let found: Vec<_> = schema.columns.iter().zip(&self.columns).filter_map(|(c, f)| Some((c, (*f)?))).collect();
         let mut parts: Vec<String> = found
@@ -68,6 +91,7 @@ fn code(fault: Fault) -> Code {
         Fault::Scale => Code::DecimalScaleOverflow,
         Fault::Precision => Code::DecimalOverflow,
         Fault::Range => Code::DateOutOfRange,
+        Fault::Truncated => Code::OdbcValueTruncated,
     }
 }
 
@@ -82,5 +106,6 @@ fn words(fault: Fault) -> &'static str {
         Fault::Range => "infinite, or outside of the years 0001 to 9999",
         Fault::Midnight => "24:00:00",
         Fault::Digits => "more digits of a second",
+        Fault::Truncated => "longer than its column declares",
     }
 }

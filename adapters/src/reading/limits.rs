@@ -7,8 +7,9 @@
 use dpone_engine::schema::{LogicalType, Schema};
 
 use crate::columnar::{BatchBuilder, DICTIONARY_BYTES, dictionaries};
-use crate::postgres::READ_AHEAD;
 
+/// The longest frame that can be looked at where it lies, in bytes.
+pub(crate) const LONGEST_SHORT: usize = 128 << 10;
 /// Of a text in the read-ahead: 3 + 1 + 1.1 + 1, rounded up.
 const COPIES: u64 = 7;
 /// A frame below this is never a long one.
@@ -20,39 +21,39 @@ const PER_COLUMN: u64 = 8 << 10;
 
 /// The parts of a grant.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Bytes of values at which a batch is handed to the encoder.
-    pub(super) batch: u64,
+    pub(crate) batch: u64,
     /// Rows that a batch has room for.
-    pub(super) batch_rows: usize,
+    pub(crate) batch_rows: usize,
     /// The longest frame whose row is one of many in a batch.
-    pub(super) frame: u32,
+    pub(crate) frame: u32,
     /// Memory of the encoder at which a row group is ended.
-    pub(super) row_group: u64,
+    pub(crate) row_group: u64,
     /// Whether files have dictionaries: they take memory before they hold anything.
-    pub(super) dictionaries: bool,
+    pub(crate) dictionaries: bool,
     /// What remains of the grant for rows.
-    pub(super) available: u64,
+    pub(crate) available: u64,
 }
 
 /// The least grant that a reader of that schema can work with.
-pub(super) fn min_grant(schema: &Schema) -> u64 {
+pub(crate) fn min_grant(schema: &Schema) -> u64 {
     fixed(schema) + (64 << 10) + 16 * BatchBuilder::row_width(schema)
 }
 
 /// What is taken whatever is read.
-pub(super) fn fixed(schema: &Schema) -> u64 {
+pub(crate) fn fixed(schema: &Schema) -> u64 {
     BASE + schema.columns.len() as u64 * PER_COLUMN
 }
 
 /// Whether values of the type vary in length.
-pub(super) fn is_variable(ty: &LogicalType) -> bool {
+pub(crate) fn is_variable(ty: &LogicalType) -> bool {
     matches!(ty, LogicalType::Text | LogicalType::Binary)
 }
 
 impl Limits {
     /// The parts of that grant; `None` if it is too small. Where rows are `long` there are no dictionaries.
-    pub(super) fn new(schema: &Schema, grant: u64, long: bool) -> Option<Self> {
+    pub(crate) fn new(schema: &Schema, grant: u64, long: bool) -> Option<Self> {
         if grant < min_grant(schema) {
             return None;
         }
@@ -65,7 +66,7 @@ impl Limits {
         Some(Self {
             batch,
             batch_rows: usize::try_from(rows).unwrap_or(1),
-            frame: u32::try_from((available / 4 / COPIES).clamp(LEAST_FRAME, READ_AHEAD as u64)).unwrap_or(0),
+            frame: u32::try_from((available / 4 / COPIES).clamp(LEAST_FRAME, LONGEST_SHORT as u64)).unwrap_or(0),
             // Each column of a row group costs something for itself.
             row_group: (available / 8).max(columns * 2048).min(available / 4),
             dictionaries,
@@ -75,13 +76,13 @@ impl Limits {
 }
 
 /// What the rows of a frame in the read-ahead take at most, in every representation.
-pub(super) fn short_frame(length: u64, growth: u64, row_width: u64) -> u64 {
+pub(crate) fn short_frame(length: u64, growth: u64, row_width: u64) -> u64 {
     length * growth * COPIES + 4 * row_width
 }
 
 /// What a longer frame's row takes at most: its longest field as it is sent (and, of another encoding, as text), then all
 /// of them in Arrow, as a page, and as a compressed page of at most an eighth more; the file's segments replace the pages.
-pub(super) fn long_frame(length: u64, growth: u64, row_width: u64) -> u64 {
+pub(crate) fn long_frame(length: u64, growth: u64, row_width: u64) -> u64 {
     let value = length.saturating_mul(growth);
     let buffer = if growth > 1 { length.saturating_add(value) } else { length };
     let encoded = value.saturating_mul(3).saturating_add(value / 8);
@@ -90,7 +91,7 @@ pub(super) fn long_frame(length: u64, growth: u64, row_width: u64) -> u64 {
 }
 
 /// What a file's footer and page headers take, roughly and at least.
-pub(super) fn overhead(schema: &Schema) -> u64 {
+pub(crate) fn overhead(schema: &Schema) -> u64 {
     let names: u64 = schema.columns.iter().map(|c| c.name.len() as u64).sum();
     4096 + schema.columns.len() as u64 * 400 + names * 3
 }

@@ -1,7 +1,7 @@
 //! UUIDs in their 36-character form.
 
 /// The 16 bytes in RFC 4122 order; letters of either case.
-pub(super) fn parse(text: &[u8]) -> Option<[u8; 16]> {
+pub(crate) fn parse(text: &[u8]) -> Option<[u8; 16]> {
     let text: &[u8; 36] = text.try_into().ok()?;
     let mut bytes = [0_u8; 16];
     let mut digits = 0_usize;
