@@ -107,6 +107,7 @@ fn coverage(plan: &Plan, run: &Run) -> CoverageEvidence {
             Coverage::Relation => None,
             Coverage::Ranges => Some("gap_policy is allow_explicit: rows in gaps are left out on purpose"),
             Coverage::Waived => Some("the operator states that the source does not change"),
+            Coverage::Statement => Some("one statement read every row, and no other one sees the same state"),
         },
     }
 }

@@ -94,6 +94,9 @@ text_enum! {
         /// One snapshot shared by all readers (PostgreSQL), or its SQLite equivalent.
         #[default]
         ExportedSnapshot = "exported_snapshot",
+        /// One session reads everything in one statement, and sees what the source shows a statement. The default of sources
+        /// without a snapshot of their own; several readers need another mode.
+        Statement = "statement",
     }
 }
 
@@ -145,7 +148,7 @@ text_enum! {
         Auto = "auto",
         /// Least and greatest value.
         Bounds = "bounds",
-        /// The source's statistics, so that ranges hold about as many rows each. PostgreSQL.
+        /// The source's statistics, so that ranges hold about as many rows each. PostgreSQL and SQL Server.
         Statistics = "statistics",
         /// The blocks of the table, in one snapshot. PostgreSQL.
         Ctid = "ctid",
@@ -273,6 +276,11 @@ pub struct ConsistencyAuthority {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256), extend("format" = "dpone-location"))]
     pub proof: Option<String>,
+    /// `write_exclusion`: one SELECT that must return one row whose first column is 1 for as long as writers are out; asked
+    /// when the source is opened, and again when its rows are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 10_000), extend("format" = "dpone-sql"))]
+    pub query: Option<String>,
 }
 
 /// How the source is cut into ranges and how many of them are in flight. Every default is filled in.

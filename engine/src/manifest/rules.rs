@@ -129,7 +129,7 @@ const RULES: &[(&str, &[(&str, Rule)])] = &[
     ]),
 ];
 
-/// What holds for sources without statistics that are read here: all but PostgreSQL.
+/// What holds for sources without statistics that are read here: all but PostgreSQL and SQL Server.
 #[rustfmt::skip]
 const NO_STATISTICS_RULES: &[(&str, &[(&str, Rule)])] = &[
     ("source.options.partitioning", &[("strategy", Only(&["auto", "range"], "Use `strategy: auto`; ranges come from bounds or are stated."))]),
@@ -145,7 +145,7 @@ const NO_STATISTICS_RULES: &[(&str, &[(&str, Rule)])] = &[
 
 /// Applies the tables to what is written.
 pub(super) fn apply(root: &Node, problems: &mut Problems<'_>) {
-    let statistics = node_text(root, &["source", "type"]) == Some("postgres");
+    let statistics = matches!(node_text(root, &["source", "type"]), Some("postgres" | "mssql"));
     let further = if statistics { &[] } else { NO_STATISTICS_RULES };
     for (parent, rules) in RULES.iter().chain(further) {
         let Some(node) = root.find(parent.split('.')) else {

@@ -147,21 +147,27 @@ fn may_fall_back(policy: &RangePolicy, reasons: &[Refusal]) -> bool {
     !matches!(policy.bounds, Bounds::Explicit { .. }) && reasons.iter().all(|reason| condition(reason.code))
 }
 
-/// The authority must be one that the source has. This holds in every mode: a stated point in time or snapshot says
-/// which rows are meant.
-fn consistency(manifest: &Manifest, blockers: &mut Vec<Refusal>) {
-    let modes: &[Consistency] = match manifest.source.kind {
+/// What a source can have its readers see one state by.
+pub(super) fn consistencies(kind: SourceType) -> &'static [Consistency] {
+    match kind {
         SourceType::Sqlite | SourceType::Postgres => &[Consistency::ExportedSnapshot, Consistency::Immutable],
         SourceType::Mssql => &[
+            Consistency::Statement,
             Consistency::Immutable,
             Consistency::DatabaseSnapshot,
             Consistency::TemporalAsOf,
             Consistency::WriteExclusion,
         ],
         SourceType::Mysql | SourceType::Odbc | SourceType::Files | SourceType::Mongodb => {
-            &[Consistency::Immutable, Consistency::WriteExclusion]
+            &[Consistency::Statement, Consistency::Immutable, Consistency::WriteExclusion]
         }
-    };
+    }
+}
+
+/// The authority must be one that the source has. This holds in every mode: a stated point in time or snapshot says
+/// which rows are meant.
+fn consistency(manifest: &Manifest, blockers: &mut Vec<Refusal>) {
+    let modes = consistencies(manifest.source.kind);
     let asked = manifest.ranges.consistency;
     if !modes.contains(&asked) {
         let names: Vec<_> = modes.iter().map(|mode| mode.as_str()).collect();
@@ -180,6 +186,7 @@ fn coverage(policy: &RangePolicy, shape: &Shape) -> Coverage {
     let gaps = policy.gap_policy == GapPolicy::AllowExplicit && matches!(policy.bounds, Bounds::Explicit { .. });
     match policy.consistency {
         Consistency::Immutable => Coverage::Waived,
+        Consistency::Statement => Coverage::Statement,
         _ if gaps && shape.key.is_some() => Coverage::Ranges,
         _ => Coverage::Relation,
     }

@@ -65,6 +65,8 @@ pub enum Coverage {
     Ranges,
     /// Not counted: the operator states that the source does not change. Recorded as a waiver.
     Waived,
+    /// Not counted: one statement read everything, and no other one sees the same state. Recorded as a waiver.
+    Statement,
 }
 
 /// The target, as preflight found it.

@@ -3,11 +3,12 @@
 use super::Concurrency;
 use super::blocked::Finding;
 use super::budget::{BudgetPlan, divide};
+use super::build::consistencies;
 use super::facts::{RelationKind, SourceFacts, TargetFacts};
 use crate::codes::Code;
-use crate::manifest::{Manifest, RangeMode, RangePolicy, Relation, SourceType};
+use crate::manifest::{Consistency, Manifest, RangeMode, RangePolicy, Relation, SourceType};
 use crate::ranges::{
-    KeyFacts, Scope, SqlDialect, UnitRange, check_group_key, check_query_groups, plan_ranges, split_of,
+    KeyFacts, Scope, SqlDialect, UnitRange, check_group_key, check_query_groups, plan_ranges_ordered, split_of,
 };
 use crate::refusal::Refusal;
 use crate::run::facts::Topology;
@@ -83,6 +84,7 @@ pub(super) fn parallel(
     };
     let units = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
     reasons.extend(windows(manifest, source, units));
+    reasons.extend(statements(manifest, units));
     if units > 1 && policy.require_index && !source.key_indexed {
         let text = format!("no index on \"{}\" is known, so each range would scan the whole source", column.name);
         reasons.push(
@@ -126,7 +128,25 @@ pub(super) fn key_column<'a>(name: &str, source: &'a SourceFacts) -> Option<&'a 
 }
 
 fn cut(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Result<Vec<UnitRange>, Refusal> {
-    plan_ranges(Some(column), &split_of(policy, column, facts)?)
+    plan_ranges_ordered(Some(column), &split_of(policy, column, facts)?, facts.uuid_order)
+}
+
+/// Each statement sees a state of its own.
+fn statements(manifest: &Manifest, units: u32) -> Option<Refusal> {
+    let modes = consistencies(manifest.source.kind);
+    let asked = manifest.ranges.consistency;
+    // That a source has no such mode is said by itself.
+    if units <= 1 || asked != Consistency::Statement || !modes.contains(&asked) {
+        return None;
+    }
+    let modes = modes.iter().filter(|mode| **mode != asked);
+    let names: Vec<_> = modes.map(|mode| mode.as_str()).collect();
+    let text = "several statements would see several states of the source, and nothing is named that keeps it still";
+    Some(
+        Refusal::new(Code::ConsistencyModeUnsupported, text)
+            .at(format!("{PARALLEL}.consistency"))
+            .fix(format!("State what keeps it still: {}.", names.join(", "))),
+    )
 }
 
 /// A window over rows that several ranges hold would see only some of them.

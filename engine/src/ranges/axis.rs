@@ -1,6 +1,7 @@
 //! The number line of a column type: every value of the type is one whole position on it, so that splitting and
 //! comparing is exact integer arithmetic whatever the type.
 
+use super::uuid_order::UuidOrder;
 use crate::schema::LogicalType;
 use crate::value::Value;
 
@@ -30,16 +31,16 @@ enum Kind {
     Decimal { scale: u8 },
     Date,
     Ticks { digits: u8 },
-    Uuid,
+    Uuid(UuidOrder),
 }
 
 impl Axis {
     /// The number line of that type, or `None` if the type cannot be split here.
     ///
-    /// `time` has none by contract; text and binary order is the server's; floats have no even steps; that a uuid sorts
-    /// by its bytes is for [`split_of`](super::split_of) to ask;
+    /// `time` has none by contract; text and binary order is the server's; floats have no even steps; whether the order
+    /// of uuids is known is for [`split_of`](super::split_of) to ask;
     /// decimals of more than 38 digits do not fit `i128`.
-    pub(super) fn of(ty: &LogicalType) -> Option<Self> {
+    pub(super) fn of(ty: &LogicalType, uuids: UuidOrder) -> Option<Self> {
         let (kind, lowest, highest) = match *ty {
             LogicalType::Int { bits: bits @ 1..=64 } => {
                 let half = 1i128 << (bits - 1);
@@ -56,7 +57,7 @@ impl Axis {
                 let lowest = i128::from(FIRST_DAY) * per_day;
                 (Kind::Ticks { digits }, lowest, (i128::from(LAST_DAY) + 1) * per_day - 1)
             }
-            LogicalType::Uuid => (Kind::Uuid, i128::MIN, i128::MAX),
+            LogicalType::Uuid => (Kind::Uuid(uuids), i128::MIN, i128::MAX),
             _ => return None,
         };
         Some(Self { kind, lowest, highest })
@@ -67,7 +68,7 @@ impl Axis {
         let position = match (self.kind, value) {
             (Kind::Int, Value::Int(v)) => *v,
             (Kind::Decimal { scale }, Value::Decimal { unscaled, scale: from }) => rescale(*unscaled, *from, scale)?,
-            (Kind::Uuid, Value::Uuid(bytes)) => (u128::from_be_bytes(*bytes) ^ SIGN) as i128,
+            (Kind::Uuid(order), Value::Uuid(bytes)) => (u128::from_be_bytes(order.sorted(bytes)) ^ SIGN) as i128,
             (Kind::Date, Value::Date(days)) => i128::from(*days),
             (Kind::Ticks { digits }, Value::Ticks { ticks, digits: from }) => rescale(*ticks, *from, digits)?,
             _ => return None,
@@ -79,7 +80,7 @@ impl Axis {
     pub(super) fn value(&self, position: i128) -> Value {
         match self.kind {
             Kind::Int => Value::Int(position),
-            Kind::Uuid => Value::Uuid((position as u128 ^ SIGN).to_be_bytes()),
+            Kind::Uuid(order) => Value::Uuid(order.restored(&(position as u128 ^ SIGN).to_be_bytes())),
             Kind::Decimal { scale } => Value::Decimal { unscaled: position, scale },
             Kind::Date => Value::Date(i32::try_from(position).unwrap_or(LAST_DAY)),
             Kind::Ticks { digits } => Value::Ticks { ticks: position, digits },

@@ -21,6 +21,7 @@ mod render;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod uuid_order;
 mod window;
 
 use serde::{Deserialize, Serialize};
@@ -28,10 +29,11 @@ use serde::{Deserialize, Serialize};
 pub use digest::boundary_digest;
 pub use group::{check_group_key, check_query_groups};
 pub use parse::parse_value;
-pub use plan::{MAX_UNITS, Split, StatedRange, check_boundary_type, plan_ranges};
-pub use policy::{KeyFacts, UuidOrder, split_of};
+pub use plan::{MAX_UNITS, Split, StatedRange, check_boundary_type, plan_ranges, plan_ranges_ordered};
+pub use policy::{KeyFacts, split_of};
 pub use render::render_value;
 pub use steps::Step;
+pub use uuid_order::UuidOrder;
 pub use window::{SqlDialect, sql_uses_window};
 
 use crate::value::Value;
@@ -77,7 +79,8 @@ pub struct UnitRange {
 impl UnitRange {
     /// Whether a row with that key belongs to this unit; `None` is a NULL key.
     ///
-    /// A key that is not of the plan's type lies in no bounded interval.
+    /// A key that is not of the plan's type lies in no bounded interval. UUIDs are compared by their bytes, which is not how
+    /// every source sorts them.
     pub fn contains(&self, key: Option<&Value>) -> bool {
         match (&self.scope, key) {
             (Scope::WholeTable, _) | (Scope::Null, None) => true,

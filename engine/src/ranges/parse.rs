@@ -4,6 +4,7 @@ use jiff::civil;
 
 use super::axis::Axis;
 use super::plan::unsupported;
+use super::uuid_order::UuidOrder;
 use crate::codes::Code;
 use crate::refusal::Refusal;
 use crate::schema::LogicalType;
@@ -19,7 +20,7 @@ use crate::value::Value;
 /// `range_invalid` if the text is not exactly a value of the type; `unsupported_boundary_type` if values of the
 /// type cannot be boundaries. The caller adds the place.
 pub fn parse_value(ty: &LogicalType, text: &str) -> Result<Value, Refusal> {
-    let Some(axis) = Axis::of(ty) else {
+    let Some(axis) = Axis::of(ty, UuidOrder::Bytes) else {
         return Err(unsupported("the partition column", ty));
     };
     let value = match *ty {

@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::explicit::stated_intervals;
 use super::steps::{self, Step};
+use super::uuid_order::UuidOrder;
 use super::{Bound, Scope, UnitRange};
 use crate::codes::Code;
 use crate::manifest::{BoundsRole, GapPolicy};
@@ -75,7 +76,7 @@ pub enum Split {
 /// `unsupported_boundary_type`: `time` always; a type without an exact number line unless `units` is 1.
 pub fn check_boundary_type(column: &Column, units: u32) -> Result<(), Refusal> {
     let never = matches!(column.ty, LogicalType::Time { .. });
-    if never || (units != 1 && Axis::of(&column.ty).is_none()) {
+    if never || (units != 1 && Axis::of(&column.ty, UuidOrder::Bytes).is_none()) {
         return Err(unsupported(&column.name, &column.ty));
     }
     Ok(())
@@ -91,6 +92,18 @@ pub fn check_boundary_type(column: &Column, units: u32) -> Result<(), Refusal> {
 /// `unsupported_boundary_type`, `range_invalid`, `manifest_invalid_value` (the number of units), and
 /// `source_value_type_mismatch` if a reported extreme is not a value of the column's type.
 pub fn plan_ranges(column: Option<&Column>, split: &Split) -> Result<Vec<UnitRange>, Refusal> {
+    plan_ranges_ordered(column, split, UuidOrder::Bytes)
+}
+
+/// As [`plan_ranges`], of a source that sorts UUIDs in that order.
+///
+/// # Errors
+/// As [`plan_ranges`].
+pub fn plan_ranges_ordered(
+    column: Option<&Column>,
+    split: &Split,
+    uuids: UuidOrder,
+) -> Result<Vec<UnitRange>, Refusal> {
     let whole = || Ok(vec![UnitRange { ordinal: 0, scope: Scope::WholeTable }]);
     let Some(column) = column else { return whole() };
     let units = units(split)?;
@@ -98,11 +111,11 @@ pub fn plan_ranges(column: Option<&Column>, split: &Split) -> Result<Vec<UnitRan
         Split::Steps { .. } if !matches!(column.ty, LogicalType::Time { .. }) => {}
         _ => check_boundary_type(column, units)?,
     }
-    let intervals = match (split, Axis::of(&column.ty)) {
+    let intervals = match (split, Axis::of(&column.ty, uuids)) {
         (Split::Auto { .. } | Split::Between { role: BoundsRole::Stride, .. }, _) if units == 1 => return whole(),
         (Split::Steps { .. }, _) if units == 1 => return whole(),
         (Split::Steps { steps, least, .. }, _) => {
-            steps::check(column, steps)?;
+            steps::check(column, steps, uuids)?;
             let cuts = steps::cuts(steps, units, *least);
             joined(cuts, Bound::Open, Bound::Open)
         }

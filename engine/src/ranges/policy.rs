@@ -10,16 +10,7 @@ use crate::schema::{Column, LogicalType};
 use crate::value::Value;
 
 use super::steps::Step;
-
-/// How the source sorts UUIDs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UuidOrder {
-    /// In a way that is not known here.
-    #[default]
-    Unknown,
-    /// By their bytes in RFC 4122 order.
-    Bytes,
-}
+use super::uuid_order::UuidOrder;
 
 /// What the source said about the range column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +32,7 @@ pub struct KeyFacts {
 /// `unsupported_boundary_type` if the policy names another family than the column's type has; `range_invalid` if a
 /// bound is not exactly a value of that type.
 pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Result<Split, Refusal> {
-    if !is_of(policy.boundary_type, &column.ty) {
+    if !is_of(policy.boundary_type, column) {
         let text = format!("\"{}\" is {}, not {}", column.name, column.ty, policy.boundary_type);
         return Err(Refusal::new(Code::UnsupportedBoundaryType, text)
             .at(format!("{PLACE}.planner.boundary_type"))
@@ -52,7 +43,14 @@ pub fn split_of(policy: &RangePolicy, column: &Column, facts: &KeyFacts) -> Resu
     if column.ty == LogicalType::Uuid && facts.uuid_order == UuidOrder::Unknown && (units != 1 || stated) {
         return Err(unsupported(&column.name, &column.ty));
     }
-    let parse = |text: &BoundaryText| match parse_value(&column.ty, &text.0) {
+    let between = matches!(policy.bounds, Bounds::Between { .. });
+    if column.ty == LogicalType::Uuid && facts.uuid_order == UuidOrder::SqlServer && between {
+        let text = format!("\"{}\" is {}, and nothing lies evenly between two of its values", column.name, column.ty);
+        return Err(Refusal::new(Code::UnsupportedBoundaryType, text)
+            .at(format!("{PLACE}.bounds"))
+            .fix("Use bounds: auto, which asks the source for its quantiles, or state every range under ranges."));
+    }
+    let parse = |text: &BoundaryText| match boundary(column, &text.0) {
         Err(refusal) if refusal.code == Code::UnsupportedBoundaryType => Err(unsupported(&column.name, &column.ty)),
         parsed => parsed,
     };
@@ -108,7 +106,25 @@ fn wanted(per_range: u64, max: u32, rows: Option<u64>) -> u32 {
     u32::try_from(rows.div_ceil(per_range.max(1))).unwrap_or(max).clamp(1, max)
 }
 
-fn is_of(family: BoundaryType, ty: &LogicalType) -> bool {
+/// A stated boundary. A rowversion is a number that SQL Server writes as eight bytes in hexadecimal.
+fn boundary(column: &Column, text: &str) -> Result<Value, Refusal> {
+    let bytes = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).filter(|_| is_rowversion(column));
+    let number = bytes
+        .filter(|digits| (1..=16).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    match number {
+        Some(number) => Ok(Value::Int(i128::from(number))),
+        None => parse_value(&column.ty, text),
+    }
+}
+
+/// A column whose values the source counts up with every change, in eight bytes.
+fn is_rowversion(column: &Column) -> bool {
+    column.ty == (LogicalType::UInt { bits: 64 }) && matches!(column.declared.as_str(), "rowversion" | "timestamp")
+}
+
+fn is_of(family: BoundaryType, column: &Column) -> bool {
+    let ty = &column.ty;
     let integer = matches!(ty, LogicalType::Int { .. } | LogicalType::UInt { .. });
     let decimal = matches!(ty, LogicalType::Decimal { .. });
     match family {
@@ -120,6 +136,6 @@ fn is_of(family: BoundaryType, ty: &LogicalType) -> bool {
         BoundaryType::Timestamp => matches!(ty, LogicalType::Timestamp { .. }),
         BoundaryType::Uniqueidentifier => matches!(ty, LogicalType::Uuid),
         BoundaryType::Text => matches!(ty, LogicalType::Text),
-        BoundaryType::Rowversion => false,
+        BoundaryType::Rowversion => is_rowversion(column),
     }
 }

@@ -6,6 +6,7 @@ use crate::schema::{Column, LogicalType};
 use crate::value::Value;
 
 use super::plan::{reported, unsupported};
+use super::uuid_order::UuidOrder;
 
 /// A point of the range column's distribution as the source describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,12 +51,12 @@ pub(super) fn cuts(steps: &[Step], units: u32, least: u64) -> Vec<Value> {
 }
 
 /// Checks that the steps are keys of the column and, where their order is known here, sorted without a repetition.
-pub(super) fn check(column: &Column, steps: &[Step]) -> Result<(), Refusal> {
+pub(super) fn check(column: &Column, steps: &[Step], uuids: UuidOrder) -> Result<(), Refusal> {
     let unsorted = || {
         let text = format!("the source's distribution of \"{}\" is not sorted", column.name);
         Refusal::new(crate::codes::Code::RangeInvalid, text).at(format!("{}.planner.mode", super::plan::PLACE))
     };
-    if let Some(axis) = Axis::of(&column.ty) {
+    if let Some(axis) = Axis::of(&column.ty, uuids) {
         let positions: Vec<i128> =
             steps.iter().map(|step| reported(&axis, &step.key, column)).collect::<Result<_, _>>()?;
         return if positions.is_sorted_by(|a, b| a < b) { Ok(()) } else { Err(unsorted()) };

@@ -129,6 +129,20 @@ fn the_whole_manifest_of_the_interface_is_read() {
 }
 
 #[test]
+fn a_source_without_a_snapshot_is_read_in_one_statement() {
+    let of = |kind: &str, connection: &str| {
+        let source = format!("source: {{type: {kind}, {connection}, table: {{name: t}}}}");
+        let sink = "sink: {type: parquet, uri: 'file:///d', strategy: {mode: append}}";
+        good(&format!("name: t\n{source}\n{sink}\n")).ranges.consistency
+    };
+    assert_eq!(of("sqlite", "path: a.db"), Consistency::ExportedSnapshot);
+    assert_eq!(of("postgres", "connection_id: a"), Consistency::ExportedSnapshot);
+    for kind in ["mssql", "mysql", "odbc"] {
+        assert_eq!(of(kind, "connection_id: a"), Consistency::Statement);
+    }
+}
+
+#[test]
 fn the_adaptive_transfer_page_is_read_and_says_what_has_no_effect() {
     let parsed = parse_with_notices(ADAPTIVE, "m.yaml").unwrap();
     let m = parsed.manifest;

@@ -29,6 +29,18 @@ fn what_ranges_are_planned_from() {
 }
 
 #[test]
+fn sql_server_has_statistics_and_no_blocks() {
+    let mssql = |partitioning: &str| postgres(partitioning).replacen("type: postgres", "type: mssql", 1);
+    let mode = |partitioning: &str| good(&mssql(partitioning)).ranges.planner.mode;
+    assert_eq!(mode("      column: id\n"), PlannerMode::Auto);
+    assert_eq!(mode("      column: id\n      planner: {mode: statistics}\n"), PlannerMode::Statistics);
+    assert_eq!(mode("      column: id\n      strategy: stats\n"), PlannerMode::Statistics);
+    let code = |partitioning: &str| parse(&mssql(partitioning), "m.yaml").unwrap_err()[0].code.as_str();
+    assert_eq!(code("      column: id\n      planner: {mode: ctid}\n"), "route_unsupported");
+    assert_eq!(code("      num_partitions: 8\n"), "manifest_invalid_value");
+}
+
+#[test]
 fn what_is_stated_about_skew_is_kept() {
     let stated = "      column: id\n      planner: {mode: statistics, stats_source: auto, skew_policy: split_hot_ranges,\n        max_hot_partition_factor: 2.5, min_partition_rows: 50000, low_confidence_policy: conservative}\n";
     let expect = PlannerPolicy {

@@ -123,6 +123,8 @@ const CASES: &[Case] = &[
     ("reader_workers: 4", "consistency: database_snapshot", "consistency_authority_missing", "source.options.partitioning.range_parallelism.consistency_authority", "database_snapshot"),
     ("reader_workers: 4", "consistency: temporal_as_of", "consistency_authority_missing", "source.options.partitioning.range_parallelism.consistency_authority", "as_of"),
     ("reader_workers: 4", "consistency: write_exclusion\n        consistency_authority: {}", "consistency_authority_missing", "source.options.partitioning.range_parallelism.consistency_authority", "lease or proof"),
+    ("reader_workers: 4", "consistency: write_exclusion\n        consistency_authority: {lease: x}", "consistency_authority_missing", "source.options.partitioning.range_parallelism.consistency_authority.query", "one SELECT"),
+    ("reader_workers: 4", "consistency: temporal_as_of\n        consistency_authority: {as_of: '2026-01-31T12:00:00', query: select 1}", "option_conflict", "source.options.partitioning.range_parallelism.consistency_authority.query", "consistency mode"),
     ("reader_workers: 4", "consistency_authority: {lease: x}", "option_conflict", "source.options.partitioning.range_parallelism.consistency_authority.lease", "proves nothing"),
     ("reader_workers: 4", "consistency: temporal_as_of\n        consistency_authority: {as_of: yesterday}", "manifest_invalid_value", "source.options.partitioning.range_parallelism.consistency_authority.as_of", "2026-01-31T12:00:00"),
     ("reader_workers: 4", "consistency: write_exclusion\n        consistency_authority: {lease: ''}", "manifest_invalid_value", "source.options.partitioning.range_parallelism.consistency_authority.lease", "is empty"),

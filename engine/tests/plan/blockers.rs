@@ -53,7 +53,8 @@ fn a_source_has_only_its_own_consistency_modes() {
     for (mode, authority) in [
         ("database_snapshot", "database_snapshot: snap"),
         ("temporal_as_of", "as_of: \"2026-01-31T12:00:00\""),
-        ("write_exclusion", "lease: l1"),
+        ("write_exclusion", "lease: l1, query: select 1"),
+        ("statement", ""),
     ] {
         for range_mode in ["required", "auto", "off"] {
             let world = World::with(&[(
@@ -64,6 +65,29 @@ fn a_source_has_only_its_own_consistency_modes() {
             )]);
             blocked(&world, &[(Code::ConsistencyModeUnsupported, &at(PARALLEL, "consistency"))]);
         }
+    }
+}
+
+#[test]
+fn several_statements_need_something_that_keeps_the_source_still() {
+    let mssql = ("type: sqlite\n  path: shop.db", "type: mssql\n  connection_id: shop");
+    let with = |consistency: &str| {
+        World::with(&[mssql, ("mode: required\n", &format!("mode: required\n        {consistency}\n"))])
+    };
+    let place = at(PARALLEL, "consistency");
+    for stated in ["consistency: statement", "consistency: exported_snapshot", "staging_topology: shared_per_run"] {
+        let world = with(stated);
+        blocked(&world, &[(Code::ConsistencyModeUnsupported, &place)]);
+        assert!(world.build().unwrap_err().blockers[0].fix.as_ref().unwrap().contains("database_snapshot"), "{stated}");
+    }
+    let lease = "consistency_authority: {lease: l1, query: select 1}";
+    for stated in [
+        "consistency: immutable".to_owned(),
+        "consistency: database_snapshot\n        consistency_authority: {database_snapshot: s}".to_owned(),
+        "consistency: temporal_as_of\n        consistency_authority: {as_of: \"2026-01-31T12:00:00\"}".to_owned(),
+        format!("consistency: write_exclusion\n        {lease}"),
+    ] {
+        assert!(with(&stated).plan().ranges.len() > 1, "{stated}");
     }
 }
 

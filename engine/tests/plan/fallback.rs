@@ -8,6 +8,9 @@ use dpone_engine::run::facts::Topology;
 
 use super::World;
 
+/// A source that gives its readers no common state of itself.
+const SQL_SERVER: (&str, &str) = ("type: sqlite\n  path: shop.db", "type: mssql\n  connection_id: shop");
+
 fn serial(plan: &Plan) -> bool {
     plan.ranges.len() == 1
         && plan.ranges[0].scope == Scope::WholeTable
@@ -38,6 +41,7 @@ fn auto_reads_one_range_and_says_why() {
     auto(|w| w.source.max_sessions = 1, &[], &["consistency_mode_unsupported"]);
     auto(|w| w.source.min_grant = 22 << 20, &[], &["budget_too_small"]);
     auto(|_| {}, &[("column: id\n", "column: note\n")], &["unsupported_boundary_type"]);
+    auto(|_| {}, &[SQL_SERVER], &["consistency_mode_unsupported"]);
     auto(
         |w| w.target.topologies = vec![Topology::SharedPerRun],
         &[("mode: required\n", "mode: required\n        staging_topology: per_partition\n")],
@@ -112,6 +116,7 @@ fn what_ranges_are_counted_against() {
         ("mode: required\n", "mode: required\n        gap_policy: allow_explicit\n"),
     ];
     assert_eq!(coverage(&gaps), Coverage::Ranges);
+    assert_eq!(coverage(&[SQL_SERVER, ("mode: required", "mode: auto")]), Coverage::Statement);
 }
 
 #[test]

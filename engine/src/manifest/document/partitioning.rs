@@ -130,8 +130,9 @@ pub(crate) struct RangeParallelism {
     pub(crate) max_inflight_bytes: Option<ByteSize>,
     /// Whether explicit ranges may leave gaps. Default `reject`.
     pub(crate) gap_policy: GapPolicy,
-    /// What makes readers see one state of the source. Default `exported_snapshot`.
-    pub(crate) consistency: Consistency,
+    /// What makes readers see one state of the source. Default `exported_snapshot` for `sqlite` and `postgres`, `statement`
+    /// for others.
+    pub(crate) consistency: Option<Consistency>,
     /// The proof that the consistency mode needs.
     pub(crate) consistency_authority: ConsistencyAuthority,
     /// What a resumed run does when the source state is gone. Default `reread`.

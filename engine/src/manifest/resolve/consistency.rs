@@ -2,9 +2,20 @@
 
 use super::super::problems::Problems;
 use super::super::ranges::{Consistency, ConsistencyAuthority};
+use super::super::source::SourceType;
 use crate::codes::Code;
 
 const AUTHORITY: &str = "source.options.partitioning.range_parallelism.consistency_authority";
+
+/// The mode of a source for which none is stated: the best that it has of itself.
+pub(super) fn default_of(kind: SourceType) -> Consistency {
+    match kind {
+        SourceType::Sqlite | SourceType::Postgres => Consistency::ExportedSnapshot,
+        SourceType::Mssql | SourceType::Mysql | SourceType::Odbc | SourceType::Files | SourceType::Mongodb => {
+            Consistency::Statement
+        }
+    }
+}
 
 /// Refuses a mode without its proof, and a proof of another mode.
 pub(super) fn check(consistency: Consistency, authority: &ConsistencyAuthority, problems: &mut Problems<'_>) {
@@ -13,14 +24,17 @@ pub(super) fn check(consistency: Consistency, authority: &ConsistencyAuthority, 
         ("as_of", authority.as_of.is_some()),
         ("lease", authority.lease.is_some()),
         ("proof", authority.proof.is_some()),
+        ("query", authority.query.is_some()),
     ];
     let wanted: &[&str] = match consistency {
-        Consistency::Immutable | Consistency::ExportedSnapshot => &[],
+        Consistency::Immutable | Consistency::ExportedSnapshot | Consistency::Statement => &[],
         Consistency::DatabaseSnapshot => &["database_snapshot"],
         Consistency::TemporalAsOf => &["as_of"],
         Consistency::WriteExclusion => &["lease", "proof"],
     };
-    for (name, _) in given.iter().filter(|(name, there)| *there && !wanted.contains(name)) {
+    for (name, _) in given.iter().filter(|(name, there)| {
+        *there && !wanted.contains(name) && !(*name == "query" && consistency == Consistency::WriteExclusion)
+    }) {
         problems.add(
             &format!("{AUTHORITY}.{name}"),
             Code::OptionConflict,
@@ -34,6 +48,14 @@ pub(super) fn check(consistency: Consistency, authority: &ConsistencyAuthority, 
             Code::ConsistencyAuthorityMissing,
             format!("`consistency: {consistency}` needs an authority"),
             format!("Add `consistency_authority: {{{}: …}}`.", wanted.join(" or ")),
+        );
+    }
+    if consistency == Consistency::WriteExclusion && authority.query.is_none() {
+        problems.add(
+            &format!("{AUTHORITY}.query"),
+            Code::ConsistencyAuthorityMissing,
+            "a lease or proof that nothing checks keeps no writer out",
+            "Add `query`: one SELECT that returns 1 for as long as writers are out.",
         );
     }
     if let Some(as_of) = &authority.as_of

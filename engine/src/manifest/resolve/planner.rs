@@ -19,7 +19,8 @@ pub(super) fn resolve(
 ) -> (PlannerPolicy, Option<String>) {
     let column = given.column.clone();
     // Other sources have their own rules about these settings.
-    if kind != SourceType::Postgres || given.range_parallelism.mode == RangeMode::Off {
+    let planned = matches!(kind, SourceType::Postgres | SourceType::Mssql);
+    if !planned || given.range_parallelism.mode == RangeMode::Off {
         return (PlannerPolicy::default(), column);
     }
     let stated = given.planner.mode.unwrap_or_default();
@@ -40,8 +41,17 @@ pub(super) fn resolve(
     let places_cuts =
         given.ranges.is_some() || matches!(given.bounds, Some(super::super::document::BoundsDocument::Between(_)));
     let by_block = column.as_deref().is_none_or(|name| name == PLACE_OF_A_ROW);
-    if mode == PlannerMode::Auto && by_block && !places_cuts {
+    if mode == PlannerMode::Auto && by_block && !places_cuts && kind == SourceType::Postgres {
         mode = PlannerMode::Ctid;
+    }
+    if mode == PlannerMode::Ctid && kind != SourceType::Postgres {
+        problems.add(
+            &format!("{AT}.planner.mode"),
+            Code::RouteUnsupported,
+            format!("a source of type `{kind}` has no `ctid`"),
+            "Name a column to cut, and use `planner.mode: auto`.",
+        );
+        return (PlannerPolicy::default(), column);
     }
     let mut conflict = |key: &str, text: &str, fix: &str| {
         problems.add(&format!("{AT}.{key}"), Code::OptionConflict, text, fix);
@@ -57,7 +67,9 @@ pub(super) fn resolve(
             "Remove one of them.",
         );
     }
-    if mode == PlannerMode::Ctid && given.range_parallelism.consistency != Consistency::ExportedSnapshot {
+    if mode == PlannerMode::Ctid
+        && given.range_parallelism.consistency.unwrap_or_default() != Consistency::ExportedSnapshot
+    {
         problems.add(
             &format!("{AT}.range_parallelism.consistency"),
             Code::ConsistencyModeUnsupported,

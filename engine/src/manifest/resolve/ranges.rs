@@ -53,7 +53,8 @@ pub(super) fn resolve(options: &SourceOptions, kind: SourceType, problems: &mut 
     single_loader(parallel.staging_topology, loaders, given, problems);
     limits(&snapshot.execution, readers, loaders, problems);
     scan(snapshot.scan.mode, off, given, problems);
-    consistency::check(parallel.consistency, &parallel.consistency_authority, problems);
+    let consistency = parallel.consistency.unwrap_or_else(|| consistency::default_of(kind));
+    consistency::check(consistency, &parallel.consistency_authority, problems);
     unique(&parallel.group_key, &format!("{PARALLEL}.group_key"), problems);
     if given.planner.bounds_role == BoundsRole::Filter && matches!(bounds, Some(Bounds::Between { .. })) {
         problems.add(
@@ -107,7 +108,7 @@ pub(super) fn resolve(options: &SourceOptions, kind: SourceType, problems: &mut 
         max_inflight_ranges: one_or(parallel.max_inflight_ranges, reader_workers.saturating_mul(2)),
         max_inflight_rows: parallel.max_inflight_rows.unwrap_or(DEFAULT_ROWS),
         max_inflight_bytes,
-        consistency: parallel.consistency,
+        consistency,
         consistency_authority: parallel.consistency_authority.clone(),
         on_authority_lost: parallel.on_authority_lost,
         staging_topology: parallel.staging_topology,

@@ -5,7 +5,7 @@ use crate::manifest::{
     BoundaryText, BoundaryType, Bounds, BoundsRole, Consistency, ConsistencyAuthority, ExplicitRange, GapPolicy,
     NullBucket, OnAuthorityLost, PlannerPolicy, RangeCount, RangeMode, RangePolicy, ScanMode, StagingTopology,
 };
-use crate::schema::LogicalType;
+use crate::schema::{Column, LogicalType};
 
 pub(super) fn policy(bounds: Bounds) -> RangePolicy {
     RangePolicy {
@@ -70,6 +70,30 @@ fn a_bound_that_the_column_cannot_hold_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_rowversion_is_a_number_in_either_notation() {
+    let check = |declared: &str, lower: &str, expect: Result<i128, Code>| {
+        let key = Column { declared: declared.into(), ..column(LogicalType::UInt { bits: 64 }, false) };
+        let range = ExplicitRange { lower: Some(text(lower)), upper: None, include_lower: true, include_upper: false };
+        let family = if expect.is_ok() { BoundaryType::Rowversion } else { BoundaryType::Auto };
+        let policy =
+            RangePolicy { boundary_type: family, ..policy(Bounds::Explicit { ranges: vec![range], null: false }) };
+        let found = split_of(&policy, &key, &KeyFacts::default()).map_err(|r| r.code);
+        let found = found.map(|split| match split {
+            Split::Explicit { ranges, .. } => ranges[0].lower.clone(),
+            _ => None,
+        });
+        assert!(found == expect.map(|v| Some(int(v))), "{declared} {lower}");
+    };
+    check("rowversion", "0x00000000000011AC", Ok(4524));
+    check("timestamp", "4524", Ok(4524));
+    check("timestamp", "0xffffffffffffffff", Ok(u64::MAX.into()));
+    check("timestamp", "0x", Err(Code::RangeInvalid));
+    check("timestamp", "0x+1", Err(Code::RangeInvalid));
+    check("timestamp", "0x10000000000000000", Err(Code::RangeInvalid));
+    check("bigint unsigned", "0x1", Err(Code::RangeInvalid));
+}
+
+#[test]
 fn rows_per_range_choose_the_number_of_ranges() {
     let check = |rows, max, counted, expect| {
         let policy = RangePolicy { count: RangeCount::TargetRows { rows, max }, ..policy(Bounds::Auto) };
@@ -100,6 +124,7 @@ fn a_named_family_must_be_the_columns() {
     check(BoundaryType::Date, LogicalType::Timestamp { digits: 0, utc: false }, false);
     check(BoundaryType::Timestamp, LogicalType::Timestamp { digits: 0, utc: true }, true);
     check(BoundaryType::Uniqueidentifier, I64, false);
+    check(BoundaryType::Rowversion, LogicalType::UInt { bits: 64 }, false);
     check(BoundaryType::Text, I64, false);
     check(BoundaryType::Text, LogicalType::Text, true);
     check(BoundaryType::Auto, LogicalType::Text, true);

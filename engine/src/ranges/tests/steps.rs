@@ -1,7 +1,7 @@
-use super::super::{KeyFacts, Scope, Step, UuidOrder, parse_value, split_of};
+use super::super::{KeyFacts, Scope, Step, UuidOrder, parse_value, plan_ranges_ordered, split_of};
 use super::{I64, Split, column, int, plan, show};
 use crate::codes::Code;
-use crate::manifest::{Bounds, RangeCount, RangePolicy};
+use crate::manifest::{BoundaryText, Bounds, ExplicitRange, RangeCount, RangePolicy};
 use crate::schema::LogicalType;
 use crate::value::Value;
 
@@ -72,6 +72,37 @@ fn uuids_are_cut_where_they_sort_by_their_bytes() {
     let refused = split_of(&policy, &key, &facts(UuidOrder::Unknown)).unwrap_err();
     assert_eq!(refused.code, Code::UnsupportedBoundaryType);
     assert!(parse_value(&LogicalType::Uuid, "7fffffffffff-ffff-ffff-ffff-ffffffff").is_err());
+}
+
+#[test]
+fn uuids_of_sql_server_are_cut_by_its_own_account_only() {
+    let parse = |text: &str| parse_value(&LogicalType::Uuid, text).unwrap();
+    let key = column(LogicalType::Uuid, false);
+    let texts = |policy: &RangePolicy, steps: Option<&[&str]>| {
+        let steps = steps.map(|s| s.iter().map(|text| Step { key: parse(text), rows: 10 }).collect());
+        let facts = KeyFacts { steps, uuid_order: UuidOrder::SqlServer, ..KeyFacts::default() };
+        let split = split_of(policy, &key, &facts).map_err(|r| r.code)?;
+        let found = plan_ranges_ordered(Some(&key), &split, facts.uuid_order).map_err(|r| r.code)?;
+        Ok(show(&LogicalType::Uuid, &found))
+    };
+    // By its bytes the second is the least.
+    let keys = ["ffffffff-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"];
+    let auto = RangePolicy { count: RangeCount::Fixed(2), ..super::policy::policy(Bounds::Auto) };
+    assert_eq!(texts(&auto, Some(&keys)), Ok(vec![format!("(.., {})", keys[1]), format!("[{}, ..)", keys[1])]));
+    assert_eq!(texts(&auto, Some(&[keys[1], keys[0]])), Err(Code::RangeInvalid));
+    let bound = |text: &str| BoundaryText(text.into());
+    let between = Bounds::Between { lower: bound(keys[0]), upper: bound(keys[1]) };
+    assert_eq!(texts(&super::policy::policy(between), None), Err(Code::UnsupportedBoundaryType));
+    let range = |lower: &str, upper: &str| ExplicitRange {
+        lower: Some(bound(lower)),
+        upper: Some(bound(upper)),
+        include_lower: true,
+        include_upper: false,
+    };
+    let stated =
+        |lower, upper| super::policy::policy(Bounds::Explicit { ranges: vec![range(lower, upper)], null: false });
+    assert_eq!(texts(&stated(keys[0], keys[1]), None), Ok(vec![format!("[{}, {})", keys[0], keys[1])]));
+    assert_eq!(texts(&stated(keys[1], keys[0]), None), Err(Code::RangeInvalid));
 }
 
 #[test]

@@ -219,6 +219,7 @@ const fn coverage(coverage: Coverage) -> &'static str {
         Coverage::Relation => "the ranges together must hold every row of the source",
         Coverage::Ranges => "waived: gaps are allowed, and rows in them are not delivered",
         Coverage::Waived => "waived: the operator states that the source does not change",
+        Coverage::Statement => "waived: one statement reads every row, and no other one sees the same state",
     }
 }
 
