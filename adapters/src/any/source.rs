@@ -11,6 +11,8 @@ use dpone_engine::refusal::Refusal;
 use dpone_engine::run::{Outcome, Seen, UnitId, Why};
 
 use crate::body::Body;
+use crate::odbc;
+use crate::odbc_source::{self, OdbcPlan, OdbcReader, OdbcRequest, OdbcSource};
 use crate::postgres::Config;
 use crate::postgres_source::{self, PostgresPlan, PostgresReader, PostgresRequest, PostgresSource};
 use crate::sqlite_source::{self, SqlitePlan, SqliteReader, SqliteRequest, SqliteSource};
@@ -22,6 +24,8 @@ pub enum AnyRequest {
     Sqlite(SqliteRequest),
     /// A PostgreSQL database.
     Postgres(Box<Config>, PostgresRequest),
+    /// SQL Server, or anything else that has an ODBC driver.
+    Odbc(Box<odbc::Config>, Box<OdbcRequest>),
 }
 
 impl AnyRequest {
@@ -59,7 +63,22 @@ impl AnyRequest {
                 };
                 Ok(Self::Postgres(Box::new(config), PostgresRequest::of(manifest)))
             }
-            SourceType::Mysql | SourceType::Mssql | SourceType::Odbc | SourceType::Files | SourceType::Mongodb => {
+            SourceType::Mssql | SourceType::Odbc => {
+                let get = |name: &str| env::var(name).ok();
+                let sql_server = source.kind == SourceType::Mssql;
+                let config = match &source.connection {
+                    Connection::Reference { connection_id, .. } => {
+                        odbc::Config::from_env(connection_id, sql_server, get)?
+                    }
+                    Connection::Settings(settings) => odbc::Config::from_manifest(settings, sql_server, get)?,
+                    Connection::Path(_) | Connection::Uri(_) => {
+                        let text = format!("a source of type {} needs connection_id", source.kind);
+                        return Err(Refusal::new(Code::ManifestInvalidValue, text).at("source.connection_id"));
+                    }
+                };
+                Ok(Self::Odbc(Box::new(config), Box::new(OdbcRequest::of(manifest))))
+            }
+            SourceType::Mysql | SourceType::Files | SourceType::Mongodb => {
                 let text = format!("this build has no source of type `{}`", source.kind);
                 Err(Refusal::new(Code::RouteUnsupported, text).at("source.type"))
             }
@@ -74,6 +93,7 @@ impl AnyRequest {
         match self {
             Self::Sqlite(request) => sqlite_source::describe(request),
             Self::Postgres(config, request) => postgres_source::describe(config, request),
+            Self::Odbc(config, request) => odbc_source::describe(config, request),
         }
     }
 }
@@ -84,14 +104,16 @@ pub enum AnySource {
     Sqlite(SqliteSource),
     /// A PostgreSQL database.
     Postgres(Box<PostgresSource>),
+    /// Anything that has an ODBC driver.
+    Odbc(Box<OdbcSource>),
 }
 
 impl AnySource {
-    /// The source that a plan reads. `nonce` is a number never used before.
+    /// The source that a plan reads, for the run of that id. `nonce` is a number never used before.
     ///
     /// # Errors
     /// As [`AnyRequest::of`]; `unsupported_type` if the schema has a type that no file can hold.
-    pub fn of(plan: &Plan, nonce: u64) -> Result<Self, Refusal> {
+    pub fn of(plan: &Plan, run: &str, nonce: u64) -> Result<Self, Refusal> {
         let manifest = &plan.manifest;
         let (schema, units) = (plan.schema.clone(), plan.ranges.clone());
         let (consistency, fidelity) = (manifest.ranges.consistency, manifest.quality.fidelity);
@@ -123,17 +145,33 @@ impl AnySource {
                 };
                 PostgresSource::new(plan, *config).map(Box::new).map(Self::Postgres)
             }
+            AnyRequest::Odbc(config, request) => {
+                let plan = OdbcPlan {
+                    request: *request,
+                    schema,
+                    units,
+                    consistency,
+                    fidelity,
+                    target_chunk_bytes,
+                    max_chunk_bytes,
+                    nonce,
+                    application: format!("dpone/{run}"),
+                };
+                OdbcSource::new(plan, *config).map(Box::new).map(Self::Odbc)
+            }
         };
         source.map_err(|e| Refusal::new(Code::UnsupportedType, e.to_string()))
     }
 }
 
-/// A reader of either source.
+/// A reader of any source.
 pub enum AnyReader {
     /// Of a SQLite database.
     Sqlite(SqliteReader),
     /// Of a PostgreSQL database.
     Postgres(PostgresReader),
+    /// Of an ODBC source.
+    Odbc(OdbcReader),
 }
 
 impl UnitReader for AnyReader {
@@ -143,6 +181,7 @@ impl UnitReader for AnyReader {
         match self {
             Self::Sqlite(reader) => reader.next(grant, max_rows).await,
             Self::Postgres(reader) => reader.next(grant, max_rows).await,
+            Self::Odbc(reader) => reader.next(grant, max_rows).await,
         }
     }
 
@@ -150,6 +189,7 @@ impl UnitReader for AnyReader {
         match self {
             Self::Sqlite(reader) => reader.close().await,
             Self::Postgres(reader) => reader.close().await,
+            Self::Odbc(reader) => reader.close().await,
         }
     }
 }
@@ -162,6 +202,7 @@ impl Source for AnySource {
         match self {
             Self::Sqlite(source) => source.open(sessions).await,
             Self::Postgres(source) => source.open(sessions).await,
+            Self::Odbc(source) => source.open(sessions).await,
         }
     }
 
@@ -169,6 +210,7 @@ impl Source for AnySource {
         match self {
             Self::Sqlite(source) => source.reopen(authority, persistent, sessions).await,
             Self::Postgres(source) => source.reopen(authority, persistent, sessions).await,
+            Self::Odbc(source) => source.reopen(authority, persistent, sessions).await,
         }
     }
 
@@ -176,6 +218,7 @@ impl Source for AnySource {
         match self {
             Self::Sqlite(source) => source.count().await,
             Self::Postgres(source) => source.count().await,
+            Self::Odbc(source) => source.count().await,
         }
     }
 
@@ -183,6 +226,7 @@ impl Source for AnySource {
         match self {
             Self::Sqlite(source) => source.reader(unit).await.map(AnyReader::Sqlite),
             Self::Postgres(source) => source.reader(unit).await.map(AnyReader::Postgres),
+            Self::Odbc(source) => source.reader(unit).await.map(AnyReader::Odbc),
         }
     }
 
@@ -190,6 +234,7 @@ impl Source for AnySource {
         match self {
             Self::Sqlite(source) => source.close().await,
             Self::Postgres(source) => source.close().await,
+            Self::Odbc(source) => source.close().await,
         }
     }
 }

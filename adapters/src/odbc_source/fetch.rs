@@ -1,5 +1,7 @@
 //! The rows of one unit, each block or long value admitted before the driver is asked for it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use dpone_engine::codes::Code;
 use dpone_engine::ports::Pull;
 use dpone_engine::run::Why;
@@ -61,17 +63,18 @@ impl<'s> Fetch<'s> {
         Self { columns, conversions, form, scratch: String::new() }
     }
 
-    /// One pull.
-    pub(super) fn pull(&mut self, work: &mut Work<'_>) -> Result<Pull<Body>, Why> {
+    /// One pull. `answers` is raised whenever the driver has answered.
+    pub(super) fn pull(&mut self, work: &mut Work<'_>, answers: &AtomicU64) -> Result<Pull<Body>, Why> {
         let Self { columns, conversions, form, scratch } = self;
         match form {
             Form::Blocks { shape, rows } => {
-                let mut blocks = Blocks { columns, conversions, shape, rows, scratch };
+                let mut blocks = Blocks { columns, conversions, shape, rows, scratch, answers };
                 blocks.pull(work)
             }
             Form::Pieces { order, rows, row, begun, ended } => loop {
                 if !*begun && !*ended {
                     *begun = order.next(rows, row).map_err(|e| why(&e))?;
+                    answers.fetch_add(1, Ordering::Relaxed);
                     *ended = !*begun;
                 }
                 if *ended {
@@ -162,6 +165,7 @@ struct Blocks<'f, 's> {
     shape: &'s Shape,
     rows: &'f mut Bound<'s>,
     scratch: &'f mut String,
+    answers: &'f AtomicU64,
 }
 
 impl<'s> Blocks<'_, 's> {
@@ -233,6 +237,7 @@ impl<'s> Blocks<'_, 's> {
     fn block(&mut self, work: &mut Work<'_>) -> Result<Result<(), Faults>, Why> {
         let Bound::Bound(cursor, _) = self.rows else { return Err(defect()) };
         let fetched = cursor.fetch_with_truncation_check(true).map_err(|e| truncated(&e, self.columns))?;
+        self.answers.fetch_add(1, Ordering::Relaxed);
         let Some(block) = fetched else {
             *self.rows = Bound::Ended;
             return Ok(Ok(()));

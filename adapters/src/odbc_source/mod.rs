@@ -6,14 +6,23 @@
 mod authority;
 mod block;
 mod convert;
+mod dialect;
 mod failure;
 mod fetch;
+mod generic;
 mod pieces;
+mod preflight;
+mod reader;
 mod relation;
 mod request;
 mod resolved;
+mod session;
+mod source;
 
 pub use authority::Authority;
+pub use preflight::describe;
+pub use reader::OdbcReader;
 pub use relation::{KeySql, RelationSql};
 pub use request::{OdbcPlan, OdbcRequest, RangePlanner};
 pub use resolved::{Carrier, Key, OdbcColumn, Resolved};
+pub use source::OdbcSource;

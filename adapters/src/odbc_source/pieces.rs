@@ -24,7 +24,7 @@ pub(super) enum Owned {
     Ascii(VarCharBox),
     Wide(VarWCharBox),
     Bytes(VarBinaryBox),
-    /// A long value that has not been read: its length in bytes, as the source says.
+    /// A long value that has not been read: how many bytes it has at most, as the source says.
     Long(u64),
 }
 
@@ -113,8 +113,8 @@ impl Order {
             let Owned::Long(length) = *cell else { continue };
             let length = usize::try_from(length).map_err(|_| OdbcError::local("HY090", "a value is too long"))?;
             *cell = match carrier {
-                Carrier::LongWide => wide(&mut statement, *number, length / 2, true)?,
-                _ => bytes(&mut statement, *number, length, true)?,
+                Carrier::LongWide => wide(&mut statement, *number, length / 2)?,
+                _ => bytes(&mut statement, *number, length)?,
             };
         }
         Ok(())
@@ -141,51 +141,37 @@ fn short(statement: &mut StatementRef<'_>, number: u16, carrier: Carrier) -> Res
         Carrier::Date => fixed!(Date, Date, v => v),
         Carrier::Timestamp => fixed!(Timestamp, Timestamp, v => v),
         Carrier::Ascii(n) => ascii(statement, number, n as usize)?,
-        Carrier::Wide(n) => wide(statement, number, n as usize, false)?,
-        Carrier::Bytes(n) => bytes(statement, number, n as usize, false)?,
+        Carrier::Wide(n) => wide(statement, number, n as usize)?,
+        Carrier::Bytes(n) => bytes(statement, number, n as usize)?,
         Carrier::LongWide | Carrier::LongBytes => Owned::Null,
     })
 }
 
-/// The failure of a value that is not as long as was said: `exact` where the source said it of this value.
-fn other_length(exact: bool) -> OdbcError {
-    let what =
-        if exact { "a value has another length than the source said" } else { "a value is longer than its column" };
-    OdbcError::local("01004", what)
+/// The failure of a value that is longer than was said.
+fn longer() -> OdbcError {
+    OdbcError::local("01004", "a value is longer than its column, or than the source said it is")
 }
 
 fn ascii(statement: &mut StatementRef<'_>, number: u16, most: usize) -> Result<Owned, OdbcError> {
     let mut cell = VarCharBox::from_buffer(vec![0; most + 1].into_boxed_slice(), Indicator::NoTotal);
     let result = statement.get_data(number, &mut cell);
     done(statement, result)?;
-    if !cell.is_complete() {
-        return Err(other_length(false));
-    }
-    Ok(Owned::Ascii(cell))
+    if cell.is_complete() { Ok(Owned::Ascii(cell)) } else { Err(longer()) }
 }
 
-fn wide(statement: &mut StatementRef<'_>, number: u16, units: usize, exact: bool) -> Result<Owned, OdbcError> {
+fn wide(statement: &mut StatementRef<'_>, number: u16, units: usize) -> Result<Owned, OdbcError> {
     let mut cell = VarWCharBox::from_buffer(vec![0; units + 1].into_boxed_slice(), Indicator::NoTotal);
     let result = statement.get_data(number, &mut cell);
     done(statement, result)?;
-    match cell.as_slice() {
-        None if exact => Err(other_length(exact)),
-        Some(v) if exact && v.len() != units => Err(other_length(exact)),
-        _ if cell.is_complete() => Ok(Owned::Wide(cell)),
-        _ => Err(other_length(exact)),
-    }
+    if cell.is_complete() { Ok(Owned::Wide(cell)) } else { Err(longer()) }
 }
 
-fn bytes(statement: &mut StatementRef<'_>, number: u16, most: usize, exact: bool) -> Result<Owned, OdbcError> {
-    let mut cell = VarBinaryBox::from_buffer(vec![0; most.max(1)].into_boxed_slice(), Indicator::NoTotal);
+fn bytes(statement: &mut StatementRef<'_>, number: u16, most: usize) -> Result<Owned, OdbcError> {
+    // One byte more, so that a driver has somewhere to write even to an empty value.
+    let mut cell = VarBinaryBox::from_buffer(vec![0; most + 1].into_boxed_slice(), Indicator::NoTotal);
     let result = statement.get_data(number, &mut cell);
     done(statement, result)?;
-    match cell.as_slice() {
-        None if exact => Err(other_length(exact)),
-        Some(v) if exact && v.len() != most => Err(other_length(exact)),
-        _ if cell.is_complete() => Ok(Owned::Bytes(cell)),
-        _ => Err(other_length(exact)),
-    }
+    if cell.is_complete() { Ok(Owned::Bytes(cell)) } else { Err(longer()) }
 }
 
 fn done(statement: &StatementRef<'_>, result: SqlResult<()>) -> Result<(), OdbcError> {

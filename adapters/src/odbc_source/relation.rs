@@ -4,7 +4,7 @@ use dpone_engine::ranges::{Bound, Scope};
 use dpone_engine::value::Value;
 
 /// How a relation and its columns are named in a statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RelationSql {
     /// What precedes the relation's own text: nothing, or a `WITH`.
     pub prefix: String,
@@ -17,7 +17,7 @@ pub struct RelationSql {
 }
 
 /// The range key in a statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct KeySql {
     /// The column itself.
     pub expression: String,

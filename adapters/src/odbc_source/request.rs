@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dpone_engine::manifest::{
-    Bounds, Consistency, Fidelity, Manifest, PlannerMode, RangeMode, RangePolicy, Relation, SkewPolicy,
+    Bounds, Consistency, Fidelity, Manifest, PlannerMode, RangeMode, RangePolicy, Relation, SkewPolicy, SourceType,
 };
 use dpone_engine::ranges::UnitRange;
 use dpone_engine::schema::{LogicalType, Schema};
@@ -36,6 +36,8 @@ pub struct OdbcRequest {
     pub planner: RangePlanner,
     /// What makes all readers see one state, and the authority that is named for it.
     pub ranges: RangePolicy,
+    /// Whether the manifest says that it is SQL Server, whatever the driver calls it.
+    pub sql_server: bool,
 }
 
 impl OdbcRequest {
@@ -55,6 +57,7 @@ impl OdbcRequest {
                 split_hot: ranges.planner.skew_policy == SkewPolicy::SplitHotRanges,
             },
             ranges: ranges.clone(),
+            sql_server: source.kind == SourceType::Mssql,
         }
     }
 }
@@ -78,4 +81,6 @@ pub struct OdbcPlan {
     pub max_chunk_bytes: u64,
     /// A number never used before: part of the identity of what is opened.
     pub nonce: u64,
+    /// What sessions call themselves, before the number of each.
+    pub application: String,
 }

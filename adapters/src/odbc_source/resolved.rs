@@ -58,8 +58,7 @@ pub struct OdbcColumn {
     pub expression: String,
     /// How its fields travel.
     pub carrier: Carrier,
-    /// For long carriers: the expression that gives the value's length in bytes as the driver will deliver it, NULL for
-    /// NULL.
+    /// For long carriers: the expression that gives how many bytes the driver will deliver at most, NULL for NULL.
     pub length: Option<String>,
 }
 
@@ -73,7 +72,7 @@ pub struct Key {
 }
 
 /// What a request comes to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Resolved {
     /// What kind of thing is read.
     pub kind: RelationKind,

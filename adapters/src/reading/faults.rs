@@ -25,8 +25,6 @@ pub(crate) enum Fault {
     Midnight,
     /// More digits of a second than the column has.
     Digits,
-    /// Longer than its column declares: the driver gave only a part of it.
-    Truncated,
 }
 
 /// How many columns a message names.
@@ -91,7 +89,6 @@ fn code(fault: Fault) -> Code {
         Fault::Scale => Code::DecimalScaleOverflow,
         Fault::Precision => Code::DecimalOverflow,
         Fault::Range => Code::DateOutOfRange,
-        Fault::Truncated => Code::OdbcValueTruncated,
     }
 }
 
@@ -106,6 +103,5 @@ fn words(fault: Fault) -> &'static str {
         Fault::Range => "infinite, or outside of the years 0001 to 9999",
         Fault::Midnight => "24:00:00",
         Fault::Digits => "more digits of a second",
-        Fault::Truncated => "longer than its column declares",
     }
 }

@@ -12,7 +12,7 @@ use dpone_engine::refusal::Refusal;
 
 /// What this build has adapters for.
 const SUPPORT: Support<'_> = Support {
-    sources: &[SourceType::Sqlite, SourceType::Postgres],
+    sources: &[SourceType::Sqlite, SourceType::Postgres, SourceType::Mssql, SourceType::Odbc],
     sinks: &[SinkType::Parquet, SinkType::Sqlite, SinkType::Postgres],
     stores: &[StoreType::Local],
 };

@@ -34,12 +34,12 @@ pub(crate) struct RunPorts<'a> {
 }
 
 impl Sides {
-    /// The sides that a plan names.
-    pub(crate) fn of(plan: &Plan) -> Result<Self, Vec<Refusal>> {
+    /// The sides that a plan names, for the run of that id.
+    pub(crate) fn of(plan: &Plan, run: &str) -> Result<Self, Vec<Refusal>> {
         let storage = &plan.manifest.runtime.storage;
         let root = storage.transfer_store.local_root_dir.as_deref().unwrap_or_default();
         Ok(Self {
-            source: AnySource::of(plan, SystemEntropy.nonce()).map_err(|r| vec![r])?,
+            source: AnySource::of(plan, run, SystemEntropy.nonce()).map_err(|r| vec![r])?,
             store: LocalObjects::open(Path::new(root)).map_err(|r| vec![r])?,
             sink: AnySink::of(plan).map_err(|r| vec![r])?,
             evidence: EvidenceFiles::new(&storage.evidence_dir),

@@ -88,12 +88,13 @@ impl Conversion {
         let text = matches!(column.carrier, C::Wide(_) | C::LongWide | C::Ascii(_));
         let form = match (&column.column.ty, column.carrier) {
             (L::Bool, C::Bit) => Form::Bool,
+            (L::Bool, _) if integer => Form::Bool,
             (L::Int { bits }, _) if integer => {
                 let shift = 64_u32.checked_sub(u32::from(*bits))?;
                 Form::Int { min: i64::MIN >> shift, max: i64::MAX >> shift }
             }
             (L::UInt { bits }, _) if integer => Form::UInt { max: u64::MAX >> 64_u32.checked_sub(u32::from(*bits))? },
-            (L::Float { bits: 32 }, C::Float32) => Form::Float32,
+            (L::Float { bits: 32 }, C::Float32 | C::Float64) => Form::Float32,
             (L::Float { bits: 64 }, C::Float64 | C::Float32) => Form::Float64,
             (L::Decimal { precision, scale }, C::Ascii(_)) => Form::Decimal(Decimal::new(*precision, *scale)),
             (L::Date, C::Date | C::Ascii(_)) => Form::Date,
@@ -186,6 +187,8 @@ fn bool(field: Field<'_>) -> Result<bool, Fault> {
     match field {
         Field::Int(0) => Ok(false),
         Field::Int(1) => Ok(true),
+        Field::Ascii(b"0") => Ok(false),
+        Field::Ascii(b"1") => Ok(true),
         _ => Err(Fault::Form),
     }
 }
@@ -209,6 +212,11 @@ fn uint(field: Field<'_>, max: u64) -> Result<u64, Fault> {
 fn float32(field: Field<'_>) -> Result<f32, Fault> {
     match field {
         Field::Float32(v) => Ok(v),
+        // A server that rounds floats in its text was asked for a double.
+        Field::Float64(v) => {
+            let narrow = v as f32;
+            if f64::from(narrow).to_bits() == v.to_bits() || v.is_nan() { Ok(narrow) } else { Err(Fault::Form) }
+        }
         _ => Err(Fault::Form),
     }
 }
