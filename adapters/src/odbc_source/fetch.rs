@@ -36,7 +36,7 @@ enum Form<'s> {
 /// A result, with or without buffers.
 enum Bound<'s> {
     Free(Rows<'s>),
-    Bound(BlockCursor<Rows<'s>, ColumnarDynBuffer>, u64),
+    Buffered(BlockCursor<Rows<'s>, ColumnarDynBuffer>, u64),
     Ended,
 }
 
@@ -178,7 +178,7 @@ impl<'s> Blocks<'_, 's> {
                 return if work.has_rows() { work.seal() } else { work.end() };
             }
             let count = match self.rows {
-                Bound::Bound(_, count) => *count,
+                Bound::Buffered(_, count) => *count,
                 _ => work.rows_at_once(each, MOST_ROWS),
             };
             if work.is_complete(self.shape.variable.saturating_mul(count))? {
@@ -216,7 +216,7 @@ impl<'s> Blocks<'_, 's> {
 
     fn unbind(&mut self) -> Result<(), Why> {
         *self.rows = match std::mem::replace(self.rows, Bound::Ended) {
-            Bound::Bound(cursor, _) => Bound::Free(cursor.unbind().map_err(|e| why(&OdbcError::of(&e)))?.0),
+            Bound::Buffered(cursor, _) => Bound::Free(cursor.unbind().map_err(|e| why(&OdbcError::of(&e)))?.0),
             other => other,
         };
         Ok(())
@@ -226,7 +226,7 @@ impl<'s> Blocks<'_, 's> {
         *self.rows = match std::mem::replace(self.rows, Bound::Ended) {
             Bound::Free(rows) => {
                 let buffer = self.shape.buffer(usize::try_from(count).unwrap_or(1));
-                Bound::Bound(rows.bind_buffer(buffer).map_err(|e| why(&OdbcError::of(&e)))?, count)
+                Bound::Buffered(rows.bind_buffer(buffer).map_err(|e| why(&OdbcError::of(&e)))?, count)
             }
             other => other,
         };
@@ -235,7 +235,7 @@ impl<'s> Blocks<'_, 's> {
 
     /// Fetches a block and takes its rows in.
     fn block(&mut self, work: &mut Work<'_>) -> Result<Result<(), Faults>, Why> {
-        let Bound::Bound(cursor, _) = self.rows else { return Err(defect()) };
+        let Bound::Buffered(cursor, _) = self.rows else { return Err(defect()) };
         let fetched = cursor.fetch_with_truncation_check(true).map_err(|e| truncated(&e, self.columns))?;
         self.answers.fetch_add(1, Ordering::Relaxed);
         let Some(block) = fetched else {

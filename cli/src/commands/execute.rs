@@ -88,7 +88,7 @@ fn once(
     // Before the journal is touched: what is refused here leaves the run as it was.
     let sides = match job.sides.take() {
         Some(sides) => sides,
-        None => Sides::of(&job.plan)?,
+        None => Sides::of(&job.plan, &job.run)?,
     };
     // Only for `dpone runs`; the locks hold without it.
     let _ = locks.working_on(&job.run);

@@ -49,8 +49,8 @@ fn fresh(global: &Global, loaded: &Loaded, run_id: Option<String>, known: &mut K
     let plan = plan(loaded, Some(&journal))?;
     settled(loaded, &journal, &plan)?;
     storage::prepare(&plan.manifest.runtime.storage).map_err(one)?;
-    let sides = Some(Sides::of(&plan)?);
     let run = run_id.unwrap_or_else(|| Uuid::now_v7().to_string());
+    let sides = Some(Sides::of(&plan, &run)?);
     let facts = plan.facts().map_err(one)?;
     journal.create_run(&Event::Planned { run: run.clone(), plan: facts }, now()).map_err(one)?;
     known.run = Some(run.clone());

@@ -15,7 +15,7 @@ pub(super) fn read(v: &Timestamp, digits: u8) -> Result<i64, Fault> {
     }
     let second = i64::from(day) * 86_400 + i64::from(v.hour) * 3600 + i64::from(v.minute) * 60 + i64::from(v.second);
     let per_tick = 10_u32.pow(9 - u32::from(digits.min(9)));
-    if v.fraction % per_tick != 0 {
+    if !v.fraction.is_multiple_of(per_tick) {
         return Err(Fault::Digits);
     }
     ticks(second, i64::from(v.fraction / per_tick), digits).ok_or(Fault::Range)
