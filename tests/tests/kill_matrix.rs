@@ -154,6 +154,16 @@ fn postgres_to_parquet() {
 }
 
 #[test]
+fn odbc_to_parquet() {
+    between(Source::Odbc, Sink::Parquet, Mode::FullRefresh, false);
+}
+
+#[test]
+fn odbc_to_postgres_per_partition() {
+    between(Source::Odbc, Sink::Postgres, Mode::FullRefresh, true);
+}
+
+#[test]
 fn postgres_to_postgres_full_refresh() {
     between(Source::Postgres, Sink::Postgres, Mode::FullRefresh, false);
 }

@@ -1,16 +1,17 @@
 //! One connection: statements, small results as text, and statements that are streamed.
 
-use odbc_api::handles::{AsStatementRef, Statement as _, StatementImpl};
-use odbc_api::{
-    Connection as Handle, ConnectionOptions, Cursor, CursorImpl, DataType, Nullability, Preallocated,
-    ResultSetMetadata, environment,
-};
+use std::mem::ManuallyDrop;
+
+use odbc_api::handles::SqlResult;
+use odbc_api::sys::{HandleType, SQLFreeHandle};
+use odbc_api::{Connection as Handle, ConnectionOptions, environment};
 use secrecy::ExposeSecret as _;
 
-use super::cancel::{Canceller, Guard};
+use super::cancel::Canceller;
 use super::config::Config;
 use super::error::OdbcError;
 use super::profile::Family;
+use super::statement::{Described, Statement};
 
 /// Rows of a small result, at most.
 const MOST_ROWS: usize = 200_000;
@@ -20,20 +21,9 @@ const MOST_BYTES: usize = 64 << 20;
 /// A row of a small result, each field as text.
 pub type Row = Vec<Option<String>>;
 
-/// A column of a result, as the driver describes it. Drivers guess: this is for sources that have no catalog.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
-    /// Its name.
-    pub name: String,
-    /// Its SQL type.
-    pub data_type: DataType,
-    /// Whether it can be NULL; true if the driver does not know.
-    pub nullable: bool,
-}
-
 /// An open connection.
 pub struct Connection {
-    handle: Handle<'static>,
+    handle: ManuallyDrop<Handle<'static>>,
     canceller: Canceller,
     family: Family,
 }
@@ -59,7 +49,7 @@ impl Connection {
         let handle = environment
             .connect_with_connection_string(string.expose_secret(), options)
             .map_err(|e| OdbcError::of(&e))?;
-        Ok(Self { handle, canceller: Canceller::default(), family: config.family })
+        Ok(Self { handle: ManuallyDrop::new(handle), canceller: Canceller::default(), family: config.family })
     }
 
     /// What cancels this connection's statements.
@@ -85,12 +75,12 @@ impl Connection {
     /// # Errors
     /// If the driver has no room for another, or the connection was cut.
     pub fn statement(&mut self) -> Result<Statement<'_>, OdbcError> {
-        let mut statement = self.handle.preallocate().map_err(|e| OdbcError::of(&e))?;
-        let guard = self.canceller.enter(statement.as_stmt_ref().as_sys());
+        let statement = self.handle.preallocate().map_err(|e| OdbcError::of(&e))?;
+        let statement = Statement::new(statement.into_handle().into_sys(), &self.canceller);
         if self.canceller.is_cut() {
             return Err(OdbcError::local("HY008", "the connection was given up"));
         }
-        Ok(Statement { _guard: guard, statement })
+        Ok(statement)
     }
 
     /// Runs a statement whose result, if it has one, is of no interest.
@@ -107,18 +97,15 @@ impl Connection {
     /// As the driver says; if the result is larger than catalogs are.
     pub fn query(&mut self, sql: &str) -> Result<Vec<Row>, OdbcError> {
         let mut statement = self.statement()?;
-        let Some(mut cursor) = statement.run(sql)? else { return Ok(Vec::new()) };
-        let columns = cursor.num_result_cols().map_err(|e| OdbcError::of(&e))?;
-        let columns = u16::try_from(columns).unwrap_or(0);
+        if !statement.run(sql)? {
+            return Ok(Vec::new());
+        }
+        let columns = u16::try_from(statement.columns()?.len()).unwrap_or(0);
         let (mut rows, mut bytes) = (Vec::new(), 0_usize);
-        let mut units: Vec<u16> = Vec::new();
-        while let Some(mut row) = cursor.next_row().map_err(|e| OdbcError::of(&e))? {
+        while statement.row()? {
             let mut cells = Vec::with_capacity(columns.into());
             for column in 1..=columns {
-                units.clear();
-                let there = row.get_wide_text(column, &mut units).map_err(|e| OdbcError::of(&e))?;
-                let text = there.then(|| String::from_utf16(&units)).transpose();
-                let text = text.map_err(|_| OdbcError::local("22018", "a text of the catalog is not UTF-16"))?;
+                let text = statement.text(column, MOST_BYTES)?;
                 bytes += text.as_ref().map_or(1, String::len);
                 cells.push(text);
             }
@@ -136,39 +123,28 @@ impl Connection {
     /// As the driver says.
     pub fn describe(&mut self, sql: &str) -> Result<Vec<Described>, OdbcError> {
         let mut statement = self.statement()?;
-        let Some(mut cursor) = statement.run(sql)? else { return Ok(Vec::new()) };
-        let count = cursor.num_result_cols().map_err(|e| OdbcError::of(&e))?;
-        let mut columns = Vec::new();
-        for number in 1..=u16::try_from(count).unwrap_or(0) {
-            let mut described = odbc_api::ColumnDescription::default();
-            cursor.describe_col(number, &mut described).map_err(|e| OdbcError::of(&e))?;
-            columns.push(Described {
-                name: described
-                    .name_to_string()
-                    .map_err(|_| OdbcError::local("22018", "a column's name is not UTF-16"))?,
-                data_type: described.data_type,
-                nullable: described.nullability != Nullability::NoNulls,
-            });
-        }
-        Ok(columns)
+        if statement.run(sql)? { statement.columns() } else { Ok(Vec::new()) }
     }
 }
 
-/// A statement that can be cancelled. Fields are dropped in this order.
-pub struct Statement<'c> {
-    _guard: Guard,
-    statement: Preallocated<StatementImpl<'c>>,
-}
-
-/// The rows of a statement under way.
-pub type Rows<'s> = CursorImpl<odbc_api::handles::StatementRef<'s>>;
-
-impl Statement<'_> {
-    /// Sends it; its rows, if it has some.
-    ///
-    /// # Errors
-    /// As the driver says.
-    pub fn run(&mut self, sql: &str) -> Result<Option<Rows<'_>>, OdbcError> {
-        self.statement.execute(sql, ()).map_err(|e| OdbcError::of(&e))
+/// Disconnects. Whatever a driver answers once its connection is gone, nothing more can be done about it.
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: it is taken once, here.
+        #[expect(unsafe_code, reason = "the library's own connection panics where it cannot disconnect")]
+        let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
+        let mut handle = ManuallyDrop::new(handle.into_handle());
+        let gone = |result: &SqlResult<()>| matches!(result, SqlResult::Success(()) | SqlResult::SuccessWithInfo(()));
+        let mut disconnected = handle.disconnect();
+        if !gone(&disconnected) {
+            // A transaction under way is in the way.
+            let _ = handle.rollback();
+            disconnected = handle.disconnect();
+        }
+        if gone(&disconnected) {
+            // SAFETY: nobody else has the handle, and its statements are freed.
+            #[expect(unsafe_code, reason = "the library's own call panics where this one fails")]
+            let _ = unsafe { SQLFreeHandle(HandleType::Dbc, handle.as_sys().as_handle()) };
+        }
     }
 }

@@ -15,12 +15,14 @@ pub struct OdbcError {
     pub native: i32,
     /// What it says, without the texts in quotes and without the names of the layers that passed it on.
     pub message: String,
+    /// The column of the result, from 0, that it is about, where that is known.
+    pub column: Option<usize>,
 }
 
 impl OdbcError {
     /// An error that is found here and not by the driver.
     pub fn local(sqlstate: &str, message: impl Into<String>) -> Self {
-        Self { sqlstate: sqlstate.to_owned(), native: 0, message: message.into() }
+        Self { sqlstate: sqlstate.to_owned(), native: 0, message: message.into(), column: None }
     }
 
     /// What the library reports.
@@ -31,7 +33,6 @@ impl OdbcError {
             | Error::InvalidRowArraySize { record, .. }
             | Error::UnableToRepresentNull(record)
             | Error::OracleOdbcDriverDoesNotSupport64Bit(record) => Self::of_record(record),
-            Error::TooLargeValueForBuffer { .. } => Self::local("01004", "a value is larger than its column declares"),
             other => Self::local("HY000", redacted(&other.to_string())),
         }
     }
@@ -42,6 +43,7 @@ impl OdbcError {
             sqlstate: record.state.as_str().to_owned(),
             native: record.native_error,
             message: redacted(&String::from_utf16_lossy(&record.message)),
+            column: None,
         }
     }
 

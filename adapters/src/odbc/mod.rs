@@ -9,10 +9,12 @@ mod connection;
 mod driver;
 mod error;
 mod profile;
+mod statement;
 
 pub use cancel::Canceller;
 pub use config::Config;
-pub use connection::{Connection, Described, Row, Rows, Statement};
+pub use connection::{Connection, Row};
 pub use driver::{Driver, Registered, find as find_driver, registered as registered_drivers};
 pub use error::OdbcError;
 pub use profile::{Buffering, Family};
+pub use statement::{Described, Statement};

@@ -2,11 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dpone_engine::codes::Code;
 use dpone_engine::ports::Pull;
 use dpone_engine::run::Why;
-use odbc_api::buffers::ColumnarDynBuffer;
-use odbc_api::{BlockCursor, Cursor as _, Error};
 
 use super::block::{Shape, View};
 use super::convert::{Conversion, Field};
@@ -14,66 +11,56 @@ use super::failure::why;
 use super::pieces::{Order, Owned};
 use super::resolved::OdbcColumn;
 use crate::body::Body;
-use crate::odbc::{OdbcError, Rows};
+use crate::odbc::{OdbcError, Statement};
 use crate::reading::{Faults, Work, defect};
 
 /// Rows of a block, at most: more make nothing faster.
 const MOST_ROWS: u64 = 2048;
 
 /// The rows of a unit as they come.
-pub(super) struct Fetch<'s> {
+pub(super) struct Fetch<'s, 'c> {
     columns: &'s [OdbcColumn],
     conversions: &'s [Conversion],
+    statement: Statement<'c>,
     form: Form<'s>,
     scratch: String,
+    ended: bool,
 }
 
 enum Form<'s> {
-    Blocks { shape: &'s Shape, rows: Bound<'s> },
-    Pieces { order: &'s Order, rows: Rows<'s>, row: Vec<Owned>, begun: bool, ended: bool },
+    /// By the block; how many rows the buffers that are bound have room for.
+    Blocks { shape: &'s Shape, bound: Option<u64> },
+    /// One at a time; whether the row in hand has been begun.
+    Pieces { order: &'s Order, row: Vec<Owned>, begun: bool },
 }
 
-/// A result, with or without buffers.
-enum Bound<'s> {
-    Free(Rows<'s>),
-    Buffered(BlockCursor<Rows<'s>, ColumnarDynBuffer>, u64),
-    Ended,
-}
-
-impl<'s> Fetch<'s> {
-    /// Rows by the block.
-    pub(super) fn blocks(
+impl<'s, 'c> Fetch<'s, 'c> {
+    /// Rows of a statement that has been sent: by the block, or one at a time if they have no `shape`.
+    pub(super) fn new(
         columns: &'s [OdbcColumn],
         conversions: &'s [Conversion],
-        shape: &'s Shape,
-        rows: Rows<'s>,
-    ) -> Self {
-        let form = Form::Blocks { shape, rows: Bound::Free(rows) };
-        Self { columns, conversions, form, scratch: String::new() }
-    }
-
-    /// Rows one at a time.
-    pub(super) fn pieces(
-        columns: &'s [OdbcColumn],
-        conversions: &'s [Conversion],
+        shape: Option<&'s Shape>,
         order: &'s Order,
-        rows: Rows<'s>,
+        statement: Statement<'c>,
     ) -> Self {
-        let form = Form::Pieces { order, rows, row: Vec::new(), begun: false, ended: false };
-        Self { columns, conversions, form, scratch: String::new() }
+        let form = match shape {
+            Some(shape) => Form::Blocks { shape, bound: None },
+            None => Form::Pieces { order, row: Vec::new(), begun: false },
+        };
+        Self { columns, conversions, statement, form, scratch: String::new(), ended: false }
     }
 
     /// One pull. `answers` is raised whenever the driver has answered.
     pub(super) fn pull(&mut self, work: &mut Work<'_>, answers: &AtomicU64) -> Result<Pull<Body>, Why> {
-        let Self { columns, conversions, form, scratch } = self;
+        let Self { columns, conversions, statement, form, scratch, ended } = self;
         match form {
-            Form::Blocks { shape, rows } => {
-                let mut blocks = Blocks { columns, conversions, shape, rows, scratch, answers };
+            Form::Blocks { shape, bound } => {
+                let mut blocks = Blocks { columns, conversions, shape, statement, bound, ended, scratch, answers };
                 blocks.pull(work)
             }
-            Form::Pieces { order, rows, row, begun, ended } => loop {
+            Form::Pieces { order, row, begun } => loop {
                 if !*begun && !*ended {
-                    *begun = order.next(rows, row).map_err(|e| why(&e))?;
+                    *begun = order.next(statement, row).map_err(|e| why(&e))?;
                     answers.fetch_add(1, Ordering::Relaxed);
                     *ended = !*begun;
                 }
@@ -83,7 +70,7 @@ impl<'s> Fetch<'s> {
                 if let Some(answer) = admit_row(work, columns, row)? {
                     return Ok(answer);
                 }
-                order.finish(rows, row).map_err(|e| why(&e))?;
+                order.finish(statement, row).map_err(|e| why(&e))?;
                 *begun = false;
                 let alone = row_length(columns, row) > u64::from(work.longest_short());
                 let taken = take_row(work, conversions, scratch, alone, row.iter().map(Owned::field))?;
@@ -159,48 +146,39 @@ fn take_row<'f>(
     work.end_row()
 }
 
-struct Blocks<'f, 's> {
+struct Blocks<'f, 's, 'c> {
     columns: &'s [OdbcColumn],
     conversions: &'s [Conversion],
     shape: &'s Shape,
-    rows: &'f mut Bound<'s>,
+    statement: &'f mut Statement<'c>,
+    bound: &'f mut Option<u64>,
+    ended: &'f mut bool,
     scratch: &'f mut String,
     answers: &'f AtomicU64,
 }
 
-impl<'s> Blocks<'_, 's> {
+impl Blocks<'_, '_, '_> {
     fn pull(&mut self, work: &mut Work<'_>) -> Result<Pull<Body>, Why> {
         let length = u32::try_from(self.shape.variable).unwrap_or(u32::MAX);
         // A row in the driver's buffer, and everything that it becomes.
         let each = work.frame(length, true).saturating_add(self.shape.bound);
         loop {
-            if matches!(self.rows, Bound::Ended) {
-                return if work.has_rows() { work.seal() } else { work.end() };
+            if *self.ended {
+                return if work.has_rows() { self.seal(work) } else { work.end() };
             }
-            let count = match self.rows {
-                Bound::Buffered(_, count) => *count,
-                _ => work.rows_at_once(each, MOST_ROWS),
-            };
+            let count = self.bound.unwrap_or_else(|| work.rows_at_once(each, MOST_ROWS));
             if work.is_complete(self.shape.variable.saturating_mul(count))? {
                 return self.seal(work);
             }
             // Buffers that are bound take their part whether they are full or not.
             if !work.fits(each.saturating_mul(count))? {
-                if work.has_rows() {
-                    return self.seal(work);
-                }
-                self.unbind()?;
-                if count == 1 {
-                    return Ok(work.needs(each));
-                }
-                // Other rows than in the chunk before: as many as this grant has room for.
-                let count = work.rows_at_once(each, MOST_ROWS);
-                if !work.fits(each.saturating_mul(count))? {
-                    return Ok(work.needs(each));
-                }
-                continue;
+                return if work.has_rows() { self.seal(work) } else { Ok(work.needs(each)) };
             }
-            self.bind(count)?;
+            if self.bound.is_none() {
+                let buffer = self.shape.buffer(usize::try_from(count).unwrap_or(1));
+                self.statement.bind(buffer).map_err(|e| why(&e))?;
+                *self.bound = Some(count);
+            }
             if let Err(faults) = self.block(work)? {
                 work.abandon();
                 return Err(faults.why(work.plan.schema));
@@ -210,36 +188,17 @@ impl<'s> Blocks<'_, 's> {
 
     /// Ends the chunk. Its grant goes with it, so no buffer stays.
     fn seal(&mut self, work: &mut Work<'_>) -> Result<Pull<Body>, Why> {
-        self.unbind()?;
+        self.statement.unbind().map_err(|e| why(&e))?;
+        *self.bound = None;
         work.seal()
-    }
-
-    fn unbind(&mut self) -> Result<(), Why> {
-        *self.rows = match std::mem::replace(self.rows, Bound::Ended) {
-            Bound::Buffered(cursor, _) => Bound::Free(cursor.unbind().map_err(|e| why(&OdbcError::of(&e)))?.0),
-            other => other,
-        };
-        Ok(())
-    }
-
-    fn bind(&mut self, count: u64) -> Result<(), Why> {
-        *self.rows = match std::mem::replace(self.rows, Bound::Ended) {
-            Bound::Free(rows) => {
-                let buffer = self.shape.buffer(usize::try_from(count).unwrap_or(1));
-                Bound::Buffered(rows.bind_buffer(buffer).map_err(|e| why(&OdbcError::of(&e)))?, count)
-            }
-            other => other,
-        };
-        Ok(())
     }
 
     /// Fetches a block and takes its rows in.
     fn block(&mut self, work: &mut Work<'_>) -> Result<Result<(), Faults>, Why> {
-        let Bound::Buffered(cursor, _) = self.rows else { return Err(defect()) };
-        let fetched = cursor.fetch_with_truncation_check(true).map_err(|e| truncated(&e, self.columns))?;
+        let fetched = self.statement.block();
         self.answers.fetch_add(1, Ordering::Relaxed);
-        let Some(block) = fetched else {
-            *self.rows = Bound::Ended;
+        let Some(block) = fetched.map_err(|e| named(&e, self.columns))? else {
+            *self.ended = true;
             return Ok(Ok(()));
         };
         let views: Option<Vec<View<'_>>> =
@@ -256,14 +215,11 @@ impl<'s> Blocks<'_, 's> {
     }
 }
 
-/// A failed fetch, with the column where the driver had too little room.
-fn truncated(error: &Error, columns: &[OdbcColumn]) -> Why {
-    match error {
-        Error::TooLargeValueForBuffer { buffer_index, .. } => {
-            let name = columns.get(*buffer_index).map_or("", |c| c.column.name.as_str());
-            let text = format!("column \"{name}\": the driver delivered only a part of a value");
-            Why::fatal(Code::OdbcValueTruncated, text)
-        }
-        error => why(&OdbcError::of(error)),
+/// A failed fetch, with the name of the column that it is about.
+fn named(error: &OdbcError, columns: &[OdbcColumn]) -> Why {
+    let why = why(error);
+    match error.column.and_then(|column| columns.get(column)) {
+        Some(column) => Why { detail: format!("column \"{}\": {}", column.column.name, why.detail), ..why },
+        None => why,
     }
 }

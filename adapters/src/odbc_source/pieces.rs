@@ -1,14 +1,13 @@
 //! Rows with long values: one at a time, each long value read once its length is known and admitted.
 
 use odbc_api::buffers::Indicator;
-use odbc_api::handles::{AsStatementRef, Record, SqlResult, Statement as _, StatementRef};
 use odbc_api::parameter::{VarBinaryBox, VarCharBox, VarWCharBox};
 use odbc_api::sys::{Date, Timestamp};
 use odbc_api::{Bit, Nullable};
 
 use super::convert::Field;
 use super::resolved::{Carrier, OdbcColumn};
-use crate::odbc::{OdbcError, Rows};
+use crate::odbc::{OdbcError, Statement};
 
 /// A value longer than this is not asked for: no text or blob of a database is.
 const LONGEST: i64 = 2 << 30;
@@ -74,15 +73,10 @@ impl Order {
         (Self { places, carriers: columns.iter().map(|c| c.carrier).collect() }, expressions)
     }
 
-    /// The next row without its long values; `None` after the last.
-    pub(super) fn next(&self, rows: &mut Rows<'_>, row: &mut Vec<Owned>) -> Result<bool, OdbcError> {
-        let mut statement = rows.as_stmt_ref();
-        // SAFETY: nothing is bound.
-        #[expect(unsafe_code, reason = "the library fetches single rows only into a borrow that ends too early")]
-        let fetched = unsafe { statement.fetch() };
-        match fetched {
-            SqlResult::NoData => return Ok(false),
-            result => done(&statement, result)?,
+    /// The next row without its long values; false after the last.
+    pub(super) fn next(&self, statement: &mut Statement<'_>, row: &mut Vec<Owned>) -> Result<bool, OdbcError> {
+        if !statement.row()? {
+            return Ok(false);
         }
         row.clear();
         row.resize_with(self.places.len(), || Owned::Null);
@@ -90,8 +84,7 @@ impl Order {
         for (cell, (_, length)) in row.iter_mut().zip(&self.places) {
             let Some(number) = length else { continue };
             let mut length = Nullable::<i64>::null();
-            let result = statement.get_data(*number, &mut length);
-            done(&statement, result)?;
+            statement.field(*number, &mut length)?;
             *cell = match length.into_opt() {
                 None => Owned::Null,
                 Some(length @ 0..=LONGEST) => Owned::Long(length.unsigned_abs()),
@@ -100,33 +93,31 @@ impl Order {
         }
         for ((cell, (number, _)), carrier) in row.iter_mut().zip(&self.places).zip(&self.carriers) {
             if !carrier.is_long() {
-                *cell = short(&mut statement, *number, *carrier)?;
+                *cell = short(statement, *number, *carrier)?;
             }
         }
         Ok(true)
     }
 
     /// Reads the long values of the row that [`Order::next`] has begun.
-    pub(super) fn finish(&self, rows: &mut Rows<'_>, row: &mut [Owned]) -> Result<(), OdbcError> {
-        let mut statement = rows.as_stmt_ref();
+    pub(super) fn finish(&self, statement: &mut Statement<'_>, row: &mut [Owned]) -> Result<(), OdbcError> {
         for ((cell, (number, _)), carrier) in row.iter_mut().zip(&self.places).zip(&self.carriers) {
             let Owned::Long(length) = *cell else { continue };
             let length = usize::try_from(length).map_err(|_| OdbcError::local("HY090", "a value is too long"))?;
             *cell = match carrier {
-                Carrier::LongWide => wide(&mut statement, *number, length / 2)?,
-                _ => bytes(&mut statement, *number, length)?,
+                Carrier::LongWide => wide(statement, *number, length / 2)?,
+                _ => bytes(statement, *number, length)?,
             };
         }
         Ok(())
     }
 }
 
-fn short(statement: &mut StatementRef<'_>, number: u16, carrier: Carrier) -> Result<Owned, OdbcError> {
+fn short(statement: &mut Statement<'_>, number: u16, carrier: Carrier) -> Result<Owned, OdbcError> {
     macro_rules! fixed {
         ($ty:ty, $variant:ident, $v:ident => $to:expr) => {{
             let mut value = Nullable::<$ty>::null();
-            let result = statement.get_data(number, &mut value);
-            done(statement, result)?;
+            statement.field(number, &mut value)?;
             value.into_opt().map_or(Owned::Null, |$v| Owned::$variant($to))
         }};
     }
@@ -152,39 +143,21 @@ fn longer() -> OdbcError {
     OdbcError::local("01004", "a value is longer than its column, or than the source said it is")
 }
 
-fn ascii(statement: &mut StatementRef<'_>, number: u16, most: usize) -> Result<Owned, OdbcError> {
+fn ascii(statement: &mut Statement<'_>, number: u16, most: usize) -> Result<Owned, OdbcError> {
     let mut cell = VarCharBox::from_buffer(vec![0; most + 1].into_boxed_slice(), Indicator::NoTotal);
-    let result = statement.get_data(number, &mut cell);
-    done(statement, result)?;
+    statement.field(number, &mut cell)?;
     if cell.is_complete() { Ok(Owned::Ascii(cell)) } else { Err(longer()) }
 }
 
-fn wide(statement: &mut StatementRef<'_>, number: u16, units: usize) -> Result<Owned, OdbcError> {
+fn wide(statement: &mut Statement<'_>, number: u16, units: usize) -> Result<Owned, OdbcError> {
     let mut cell = VarWCharBox::from_buffer(vec![0; units + 1].into_boxed_slice(), Indicator::NoTotal);
-    let result = statement.get_data(number, &mut cell);
-    done(statement, result)?;
+    statement.field(number, &mut cell)?;
     if cell.is_complete() { Ok(Owned::Wide(cell)) } else { Err(longer()) }
 }
 
-fn bytes(statement: &mut StatementRef<'_>, number: u16, most: usize) -> Result<Owned, OdbcError> {
+fn bytes(statement: &mut Statement<'_>, number: u16, most: usize) -> Result<Owned, OdbcError> {
     // One byte more, so that a driver has somewhere to write even to an empty value.
     let mut cell = VarBinaryBox::from_buffer(vec![0; most + 1].into_boxed_slice(), Indicator::NoTotal);
-    let result = statement.get_data(number, &mut cell);
-    done(statement, result)?;
+    statement.field(number, &mut cell)?;
     if cell.is_complete() { Ok(Owned::Bytes(cell)) } else { Err(longer()) }
-}
-
-fn done(statement: &StatementRef<'_>, result: SqlResult<()>) -> Result<(), OdbcError> {
-    match result {
-        SqlResult::Success(()) | SqlResult::SuccessWithInfo(()) => Ok(()),
-        SqlResult::Error { .. } => {
-            let mut record = Record::default();
-            if record.fill_from(statement, 1) {
-                Err(OdbcError::of_record(&record))
-            } else {
-                Err(OdbcError::local("HY000", "the driver failed without saying why"))
-            }
-        }
-        _ => Err(OdbcError::local("HY000", "the driver gave an unexpected answer")),
-    }
 }

@@ -208,12 +208,10 @@ impl Reader<'_> {
         let mut statement = connection.statement().map_err(|e| why(&e))?;
         let rows = statement.run(&sql).map_err(|e| why(&e))?;
         self.answers.fetch_add(1, Ordering::Relaxed);
-        let rows = rows.ok_or_else(|| Why::fatal(Code::SourceReadFailed, "the statement has no result"))?;
-        let columns = &resolved.columns;
-        let mut fetch = match shape {
-            Some(shape) => Fetch::blocks(columns, conversions, shape, rows),
-            None => Fetch::pieces(columns, conversions, &order, rows),
-        };
+        if !rows {
+            return Err(Failed::from(Why::fatal(Code::SourceReadFailed, "the statement has no result")));
+        }
+        let mut fetch = Fetch::new(&resolved.columns, conversions, shape.as_ref(), &order, statement);
         let mut whole = false;
         loop {
             let request = match self.next() {

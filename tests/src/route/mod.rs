@@ -22,6 +22,8 @@ pub enum Source {
     Sqlite,
     /// A table of a PostgreSQL database.
     Postgres,
+    /// A table of a PostgreSQL database, read through its ODBC driver.
+    Odbc,
 }
 
 /// Where a route delivers.
@@ -95,7 +97,7 @@ impl Route {
         width: usize,
     ) -> Self {
         let mut route = Self { folder: folder.to_owned(), sink, mode, rows, width, database: None };
-        if source == Source::Postgres || sink == Sink::Postgres {
+        if source != Source::Sqlite || sink == Sink::Postgres {
             route.database = Some(Database::new(&route.rows()));
         }
         let connection = route.database.as_ref().map_or(String::new(), Database::connection);
@@ -106,6 +108,10 @@ impl Route {
             }
             Source::Postgres => {
                 format!("type: postgres\n  connection: {connection}\n  table: {{schema: {SOURCE}, name: t}}")
+            }
+            Source::Odbc => {
+                let odbc = route.database().odbc();
+                format!("type: odbc\n  connection: {odbc}\n  table: {{schema: {SOURCE}, name: bounded}}")
             }
         };
         let topology = if per_partition { "per_partition" } else { "shared_per_run" };
@@ -135,7 +141,7 @@ source:
       num_partitions: 2
       bounds: auto
       load_workers: {loads}
-      range_parallelism: {{mode: required, reader_workers: 2, upload_workers: 2, max_inflight_ranges: 2, max_inflight_bytes: 16MiB, consistency: exported_snapshot, staging_topology: {topology}}}
+      range_parallelism: {{mode: required, reader_workers: 2, upload_workers: 2, max_inflight_ranges: 2, max_inflight_bytes: 16MiB, consistency: {consistency}, staging_topology: {topology}}}
 sink: {{{target}, strategy: {{{strategy}}}}}
 quality: {{min_rows: 1, not_null: [id], unique: [id]}}
 runtime:
@@ -146,6 +152,8 @@ runtime:
     transfer_store: {{type: local, uri: s3://stage/route, local_root_dir: objects}}
 ",
             loads = if per_partition { 2 } else { 1 },
+            // No driver shares a snapshot between sessions.
+            consistency = if source == Source::Odbc { "immutable" } else { "exported_snapshot" },
         );
         fs::write(folder.join("m.yaml"), manifest).expect("a manifest");
         route

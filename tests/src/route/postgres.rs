@@ -37,7 +37,12 @@ impl Database {
             write!(insert, "{comma}({id}, {k}, {v})").expect("a string takes text");
         }
         database.script(&insert);
-        database.psql(&format!("ANALYZE {SOURCE}.t"));
+        // Texts with a bound, as ODBC drivers need them to be admitted before they are read.
+        database.psql(&format!(
+            "ANALYZE {SOURCE}.t;
+             CREATE TABLE {SOURCE}.bounded (id bigint PRIMARY KEY, k bigint, v varchar(4000));
+             INSERT INTO {SOURCE}.bounded TABLE {SOURCE}.t; CREATE INDEX ON {SOURCE}.bounded (k)"
+        ));
         database
     }
 
@@ -45,6 +50,15 @@ impl Database {
     pub(super) fn connection(&self) -> String {
         let port = Postgres::shared().port();
         format!("{{host: 127.0.0.1, port: {port}, database: {}, username: {SUPERUSER}, ssl_mode: disable}}", self.name)
+    }
+
+    /// How a manifest reaches it by ODBC.
+    pub(super) fn odbc(&self) -> String {
+        let port = Postgres::shared().port();
+        format!(
+            "{{driver: PostgreSQL Unicode, host: 127.0.0.1, port: {port}, database: {}, username: {SUPERUSER}}}",
+            self.name
+        )
     }
 
     /// Runs statements; what they print.

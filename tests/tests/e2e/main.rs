@@ -4,6 +4,7 @@
 
 mod full_disk;
 mod journals;
+mod odbc;
 mod partitions;
 mod plan_changes;
 mod postgres;

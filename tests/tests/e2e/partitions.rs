@@ -14,7 +14,7 @@ fn route(folder: &std::path::Path, source: Source, sink: Sink, per_partition: bo
 fn change(route: &Route, source: Source, sql: &str) {
     match source {
         Source::Sqlite => route.source().execute_batch(sql).unwrap(),
-        Source::Postgres => drop(route.database().psql(&format!("SET search_path = src; {sql}"))),
+        Source::Postgres | Source::Odbc => drop(route.database().psql(&format!("SET search_path = src; {sql}"))),
     }
 }
 

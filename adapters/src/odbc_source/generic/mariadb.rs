@@ -12,7 +12,7 @@ use super::{CatalogColumn, Mapped, unsupported};
 use crate::odbc_source::resolved::Carrier;
 
 /// The longest text or bytes, in characters or bytes, that are bound rather than read in pieces.
-const BOUND: u64 = 512;
+const BOUND: u64 = 4000;
 
 pub(super) fn map(column: &CatalogColumn, stated: Option<&LogicalType>) -> Result<Mapped, Refusal> {
     let c = column.quoted.as_str();

@@ -10,7 +10,7 @@ use super::{CatalogColumn, Mapped, unsupported};
 use crate::odbc_source::resolved::Carrier;
 
 /// The longest text, in characters, that is bound rather than read in pieces.
-const BOUND: u64 = 512;
+const BOUND: u64 = 4000;
 
 pub(super) fn map(column: &CatalogColumn, stated: Option<&LogicalType>) -> Result<Mapped, Refusal> {
     let c = column.quoted.as_str();
