@@ -25,6 +25,11 @@ impl OdbcError {
         Self { sqlstate: sqlstate.to_owned(), native: 0, message: message.into(), column: None }
     }
 
+    /// An error that the server gives as a row of a result.
+    pub(crate) fn told(native: i32, message: &str) -> Self {
+        Self { sqlstate: "42000".to_owned(), native, message: redacted(message) }
+    }
+
     /// What the library reports.
     pub(crate) fn of(error: &Error) -> Self {
         match error {

@@ -7,17 +7,23 @@ use super::authority::Authority;
 use super::generic::{self, Server};
 use super::request::OdbcRequest;
 use super::resolved::Resolved;
+use super::tsql;
 use crate::odbc::{Connection, OdbcError};
 
 /// How a kind of server is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
+    /// SQL Server.
+    SqlServer,
     /// Another kind.
     Generic(Server),
 }
 
 /// The dialect of the server at the other end.
-pub(super) fn of(connection: &Connection, _sql_server: bool) -> Result<Dialect, OdbcError> {
+pub(super) fn of(connection: &Connection, sql_server: bool) -> Result<Dialect, OdbcError> {
+    if sql_server || connection.family().is_sql_server() {
+        return Ok(Dialect::SqlServer);
+    }
     let name = connection.server_name()?;
     Ok(Dialect::Generic(Server::of(&name)))
 }
@@ -26,6 +32,7 @@ impl Dialect {
     /// The columns with their exact types, and the SQL that reads them. Reads no row.
     pub(super) fn look(self, connection: &mut Connection, request: &OdbcRequest) -> Result<Resolved, Vec<Refusal>> {
         match self {
+            Self::SqlServer => tsql::look(connection, request),
             Self::Generic(server) => generic::look(server, connection, request),
         }
     }
@@ -38,6 +45,7 @@ impl Dialect {
         request: &OdbcRequest,
     ) -> Result<KeyFacts, Refusal> {
         match self {
+            Self::SqlServer => tsql::key_facts(connection, resolved, &request.planner),
             Self::Generic(server) => generic::key_facts(server, connection, resolved, request),
         }
     }
@@ -45,6 +53,7 @@ impl Dialect {
     /// What makes all sessions see one state.
     pub(super) fn authority(self, connection: &mut Connection, request: &OdbcRequest) -> Result<Authority, Refusal> {
         match self {
+            Self::SqlServer => tsql::authority(connection, request),
             Self::Generic(server) => generic::authority(server, connection, request),
         }
     }

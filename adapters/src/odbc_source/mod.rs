@@ -18,6 +18,7 @@ mod request;
 mod resolved;
 mod session;
 mod source;
+pub mod tsql;
 
 pub use authority::Authority;
 pub use preflight::describe;
