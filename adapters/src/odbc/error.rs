@@ -27,7 +27,7 @@ impl OdbcError {
 
     /// An error that the server gives as a row of a result.
     pub(crate) fn told(native: i32, message: &str) -> Self {
-        Self { sqlstate: "42000".to_owned(), native, message: redacted(message) }
+        Self { sqlstate: "42000".to_owned(), native, message: redacted(message), column: None }
     }
 
     /// What the library reports.
