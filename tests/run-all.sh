@@ -44,15 +44,24 @@ tool cargo-deny cargo-deny "$DENY"
 
 # What tests start for themselves. Without root the packages must be there already.
 server() {
-    compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null && command -v openssl >/dev/null && return
-    step "installing postgresql and openssl (once)"
+    local there=1 driver
+    compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null && command -v openssl >/dev/null && command -v mariadbd >/dev/null || there=0
+    for driver in psqlodbcw.so libtdsodbc.so libmaodbc.so; do
+        compgen -G "/usr/lib/*/odbc/$driver" >/dev/null || there=0
+    done
+    python3 -c 'import ensurepip, venv' 2>/dev/null && ldconfig -p | grep -q libgssapi_krb5 || there=0
+    [ "$there" = 1 ] && return
+    step "installing servers and ODBC drivers: ${packages[*]} (once)"
     apt-get -o DPkg::Lock::Timeout=300 update -q || true
-    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q postgresql openssl
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q "${packages[@]}"
 }
+packages=(postgresql openssl mariadb-server unixodbc odbc-postgresql tdsodbc odbc-mariadb libgssapi-krb5-2 python3 python3-venv)
 server || {
-    echo "error: PostgreSQL is missing and could not be installed. On Debian: apt-get install postgresql openssl" >&2
+    echo "error: what tests start for themselves could not be installed. On Debian: apt-get install ${packages[*]}" >&2
     exit 2
 }
+step "T-SQL test server and Microsoft's driver"
+bash tests/fixtures/tds/install.sh
 
 check "format" cargo fmt --all --check
 check "dependencies: bans, licences, sources" cargo deny --locked check --hide-inclusion-graph bans licenses sources

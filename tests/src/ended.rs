@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::product::{printed, run};
+use crate::product::{printed, run, run_with};
 
 /// A process that ended.
 #[derive(Debug)]
@@ -16,6 +16,12 @@ impl Ended {
     pub fn run(folder: &Path, arguments: &[&str]) -> Self {
         let json = [arguments, &["--format", "json", "--no-progress"]].concat();
         Self(run(folder, &json))
+    }
+
+    /// The same, with those variables in its environment.
+    pub fn run_with(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let json = [arguments, &["--format", "json", "--no-progress"]].concat();
+        Self(run_with(folder, &json, variables))
     }
 
     /// Its exit code; `None` if a signal ended it.

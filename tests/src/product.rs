@@ -30,7 +30,17 @@ pub fn dpone() -> PathBuf {
 /// # Panics
 /// If it cannot be started.
 pub fn run(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(dpone()).args(arguments).current_dir(folder).output().expect("the product starts")
+    run_with(folder, arguments, &[])
+}
+
+/// Runs the product in a folder with those variables in its environment.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn run_with(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(dpone());
+    command.args(arguments).current_dir(folder).envs(variables.iter().copied());
+    command.output().expect("the product starts")
 }
 
 /// A line-by-line picture of what a process printed, for messages.

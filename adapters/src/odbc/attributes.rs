@@ -65,11 +65,30 @@ impl Attributes {
         }
     }
 
-    /// The string that a driver is given.
+    /// The string that a driver is given, as the standard has it.
     pub(super) fn string(&self) -> SecretString {
+        self.written(|value| value.replace('}', "}}"))
+    }
+
+    /// The string that FreeTDS is given, for which braces end with `};` and nowhere else.
+    ///
+    /// # Errors
+    /// The attribute whose value cannot be written so.
+    pub(super) fn string_of_free_tds(&self) -> Result<SecretString, &str> {
+        match self.0.iter().find(|(_, value)| value.expose_secret().contains("};")) {
+            Some((key, _)) => Err(key),
+            None => Ok(self.written(str::to_owned)),
+        }
+    }
+
+    fn written(&self, escape: impl Fn(&str) -> String) -> SecretString {
         let mut text = String::new();
         for (key, value) in &self.0 {
-            let _ = write!(text, "{key}={};", escaped(value.expose_secret()));
+            let value = value.expose_secret();
+            let _ = match is_special(value) {
+                true => write!(text, "{key}={{{}}};", escape(value)),
+                false => write!(text, "{key}={value};"),
+            };
         }
         text.into()
     }
@@ -91,14 +110,10 @@ fn braced(inner: &str) -> Option<(String, &str)> {
     }
 }
 
-fn escaped(value: &str) -> String {
+/// Whether a value has to stand in braces. A path of a driver's library does not: for some they are part of the name.
+fn is_special(value: &str) -> bool {
     let special = |c: char| matches!(c, '[' | ']' | '{' | '}' | '(' | ')' | ',' | ';' | '?' | '*' | '=' | '!' | '@');
-    // Braces around a path of a driver's library are part of the name for some of them, so only what needs them has them.
-    if value.chars().any(special) || value.starts_with(' ') || value.ends_with(' ') {
-        format!("{{{}}}", value.replace('}', "}}"))
-    } else {
-        value.to_owned()
-    }
+    value.chars().any(special) || value.starts_with(' ') || value.ends_with(' ')
 }
 
 #[cfg(test)]
@@ -116,6 +131,18 @@ mod tests {
             let back = Attributes::parse(string.expose_secret()).unwrap();
             assert_eq!((back.get("pwd"), back.get("uid")), (Some(value), Some("u")), "{}", string.expose_secret());
         }
+    }
+
+    #[test]
+    #[expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+    fn free_tds_ends_braces_only_before_a_semicolon() {
+        let string = |value: &str| {
+            let mut attributes = Attributes::default();
+            attributes.set("PWD", value.to_owned().into());
+            attributes.string_of_free_tds().map(|s| s.expose_secret().to_owned()).map_err(str::to_owned)
+        };
+        assert_eq!(string("p;w}d1!").unwrap(), "PWD={p;w}d1!};");
+        assert_eq!(string("a};b").unwrap_err(), "PWD");
     }
 
     #[test]

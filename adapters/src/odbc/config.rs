@@ -117,7 +117,11 @@ impl Config {
         if self.family.is_sql_server() {
             attributes.set_default(&["APP"], application);
         }
-        attributes.string()
+        match self.family {
+            // What it cannot be told was refused when the settings were read.
+            Family::FreeTds => attributes.string_of_free_tds().unwrap_or_default(),
+            _ => attributes.string(),
+        }
     }
 
     /// The database that is named, if one is.
@@ -251,6 +255,12 @@ impl Parts {
             attributes.set("PWD", password);
         }
         family.put_defaults(&mut attributes);
+        if family == Family::FreeTds
+            && let Err(key) = attributes.string_of_free_tds()
+        {
+            let what = format!("FreeTDS cannot be given a value of {key} with `}};` in it");
+            return Err(invalid("PASSWORD", &what).fix("Use Microsoft's driver, or another password."));
+        }
         Ok(Config { driver, family, attributes, connect_timeout, read_timeout, address })
     }
 }

@@ -94,7 +94,12 @@ pub(super) fn refused(error: &OdbcError, config: &Config, doing: &str, place: &s
         state if state.starts_with("IM") || (state == "01000" && error.message.contains("Can't open lib")) => {
             (Code::OdbcDriverNotFound, "Run `ldd` on the driver's library and install what it says is not found.")
         }
-        "28000" => (Code::SourceNotFound, "Check the connection's user and password."),
+        _ if error.sqlstate == "28000" || matches!(error.native, 18_450..=18_470 | 1045) => {
+            (Code::SourceNotFound, "Check the connection's user and password.")
+        }
+        _ if matches!(error.native, 4060 | 4063 | 4064 | 1049) => {
+            (Code::SourceNotFound, "Check that the database exists and that the connection's user may connect to it.")
+        }
         "42S02" => (Code::SourceTableNotFound, "State the name of a table or view of this database."),
         "42000" if error.native == 229 || error.native == 230 => {
             (Code::SourcePermissionDenied, "Grant SELECT on it to the connection's user.")

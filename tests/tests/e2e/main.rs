@@ -4,6 +4,7 @@
 
 mod full_disk;
 mod journals;
+mod mssql;
 mod odbc;
 mod partitions;
 mod plan_changes;
