@@ -153,7 +153,10 @@ runtime:
 ",
             loads = if per_partition { 2 } else { 1 },
             // No driver shares a snapshot between sessions.
-            consistency = if source == Source::Odbc { "immutable" } else { "exported_snapshot" },
+            consistency = match source {
+                Source::Odbc => "write_exclusion, consistency_authority: {lease: test, query: select 1}",
+                Source::Sqlite | Source::Postgres => "exported_snapshot",
+            },
         );
         fs::write(folder.join("m.yaml"), manifest).expect("a manifest");
         route
