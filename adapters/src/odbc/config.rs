@@ -33,6 +33,17 @@ pub struct Config {
     pub address: String,
 }
 
+/// What sets one session of a connection apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Session<'a> {
+    /// Another database of the server than the connection's own.
+    pub database: Option<&'a str>,
+    /// What it calls itself.
+    pub application: &'a str,
+    /// Rows that a driver which holds a number of them may hold.
+    pub rows: Option<u64>,
+}
+
 /// The parts of a connection as they are found, none of them needed yet.
 #[derive(Default)]
 struct Parts {
@@ -108,9 +119,13 @@ impl Config {
         parts.config("connection.", sql_server)
     }
 
-    /// The same connection to another database of the server, under an application name of its own.
-    pub fn session(&self, database: Option<&str>, application: &str) -> SecretString {
+    /// What a session is opened with.
+    pub fn session(&self, session: &Session<'_>) -> SecretString {
+        let Session { database, application, rows } = *session;
         let mut attributes = self.attributes.clone();
+        if let (Family::Psql, Some(rows)) = (self.family, rows) {
+            attributes.set_default(&["Fetch", "A7"], &rows.to_string());
+        }
         if let Some(database) = database {
             attributes.set("DATABASE", database.to_owned().into());
         }

@@ -8,7 +8,7 @@ use odbc_api::{Connection as Handle, ConnectionOptions, environment};
 use secrecy::ExposeSecret as _;
 
 use super::cancel::Canceller;
-use super::config::Config;
+use super::config::{Config, Session};
 use super::error::OdbcError;
 use super::profile::Family;
 use super::statement::{Described, Statement};
@@ -35,17 +35,17 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// Connects, to another database of the server if one is named, as `application`.
+    /// Connects.
     ///
     /// # Errors
     /// What the driver or its manager says; `IM…` states are the manager's.
-    pub fn open(config: &Config, database: Option<&str>, application: &str) -> Result<Self, OdbcError> {
+    pub fn open(config: &Config, session: &Session<'_>) -> Result<Self, OdbcError> {
         let environment = environment().map_err(|e| OdbcError::of(&e))?;
         let seconds = u32::try_from(config.connect_timeout.as_secs()).unwrap_or(u32::MAX);
         // sqliteodbc answers to a login timeout with an error, and has nobody to wait for.
         let login = (config.family != Family::Sqlite).then_some(seconds);
         let options = ConnectionOptions { login_timeout_sec: login, packet_size: None };
-        let string = config.session(database, application);
+        let string = config.session(session);
         let handle = environment
             .connect_with_connection_string(string.expose_secret(), options)
             .map_err(|e| OdbcError::of(&e))?;

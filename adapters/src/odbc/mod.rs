@@ -12,7 +12,7 @@ mod profile;
 mod statement;
 
 pub use cancel::Canceller;
-pub use config::Config;
+pub use config::{Config, Session};
 pub use connection::{Connection, Row};
 pub use driver::{Driver, Registered, find as find_driver, registered as registered_drivers};
 pub use error::OdbcError;

@@ -28,7 +28,7 @@ pub enum Buffering {
     Streams,
     /// A whole row at a time, long values included.
     Row,
-    /// A bounded number of rows at a time, as its connection's attributes say.
+    /// A bounded number of rows at a time, as each session says.
     Rows,
     /// The whole result, as far as is known.
     Result,
@@ -92,7 +92,6 @@ impl Family {
             // Without declared cursors the whole result stands in memory before the first row.
             Self::Psql => &[
                 (&["UseDeclareFetch", "B6"], "1"),
-                (&["Fetch", "A7"], "256"),
                 (&["BoolsAsChar", "B9"], "0"),
                 (&["TextAsLongVarchar", "B8"], "0"),
                 (&["UnknownsAsLongVarchar", "B7"], "0"),

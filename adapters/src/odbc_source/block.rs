@@ -9,6 +9,9 @@ use odbc_api::sys::{Date, Timestamp};
 use super::convert::Field;
 use super::resolved::{Carrier, OdbcColumn};
 
+/// What a driver that holds a number of rows may hold, in bytes: part of what each session takes whatever is read.
+pub(super) const DRIVER_BYTES: u64 = 2 << 20;
+
 /// What a row of bound columns takes.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -26,6 +29,12 @@ impl Shape {
         let bound = descs.iter().map(|d| d.bytes_per_row() as u64).sum();
         let variable = columns.iter().map(|c| variable(c.carrier)).sum();
         Some(Self { descs, bound, variable })
+    }
+
+    /// Rows that a driver may hold for itself so that they take no more than [`DRIVER_BYTES`].
+    pub(super) fn rows_held(&self) -> u64 {
+        // Text as the server sends it, and as the driver keeps it.
+        (DRIVER_BYTES / (2 * self.bound.max(64))).clamp(1, 4096)
     }
 
     /// Buffers for that many rows.

@@ -7,7 +7,7 @@ use dpone_engine::refusal::Refusal;
 use super::dialect;
 use super::request::OdbcRequest;
 use super::resolved::Resolved;
-use crate::odbc::{Buffering, Config, Connection, Family, OdbcError};
+use crate::odbc::{Buffering, Config, Connection, Family, OdbcError, Session};
 use crate::reading::min_grant;
 
 /// Readers that may be open on one state: the server's limits are its own to state when they are met.
@@ -20,11 +20,13 @@ const MAX_SESSIONS: u32 = 64;
 /// Everything that stands against reading it, never empty.
 pub fn describe(config: &Config, request: &OdbcRequest) -> Result<SourceFacts, Vec<Refusal>> {
     let unreachable = |e: OdbcError| vec![refused(&e, config, "the source cannot be used", "source")];
-    let mut connection = Connection::open(config, None, "dpone/plan").map_err(unreachable)?;
+    let open =
+        |database: Option<&str>| Connection::open(config, &Session { database, application: "dpone/plan", rows: None });
+    let mut connection = open(None).map_err(unreachable)?;
     let dialect = dialect::of(&connection, request.sql_server).map_err(unreachable)?;
     let authority = dialect.authority(&mut connection, request).map_err(|refusal| vec![refusal])?;
     if let Some(database) = &authority.database {
-        connection = Connection::open(config, Some(database), "dpone/plan").map_err(unreachable)?;
+        connection = open(Some(database)).map_err(unreachable)?;
     }
     for statement in &authority.setup {
         connection.execute(statement).map_err(unreachable)?;

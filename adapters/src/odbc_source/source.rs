@@ -22,7 +22,7 @@ use super::request::OdbcPlan;
 use super::session::{Command, Session, Shared, gone, prove};
 use crate::body::Body;
 use crate::columnar::{ChunkLayout, EncodeError};
-use crate::odbc::{Canceller, Config, Connection};
+use crate::odbc::{self, Canceller, Config, Connection};
 use crate::reading::defect;
 
 /// How long sessions have to end once they are cancelled.
@@ -81,8 +81,10 @@ impl Opened {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let authority = &self.shared.authority;
         let application = format!("{}/r{number}", self.shared.plan.application);
-        let mut connection =
-            Connection::open(&self.config, authority.database.as_deref(), &application).map_err(|e| why(&e))?;
+        let rows = self.shared.shape.as_ref().map_or(1, Shape::rows_held);
+        let database = authority.database.as_deref();
+        let session = odbc::Session { database, application: &application, rows: Some(rows) };
+        let mut connection = Connection::open(&self.config, &session).map_err(|e| why(&e))?;
         for statement in &authority.setup {
             connection.execute(statement).map_err(|e| why(&e))?;
         }
@@ -156,13 +158,17 @@ fn open_state(
     sessions: u32,
     number: u64,
 ) -> Result<Opened, Why> {
-    let mut connection = Connection::open(&config, None, &plan.application).map_err(|e| why(&e))?;
+    let open = |database: Option<&str>| {
+        let session = odbc::Session { database, application: &plan.application, rows: None };
+        Connection::open(&config, &session).map_err(|e| why(&e))
+    };
+    let mut connection = open(None)?;
     let dialect = dialect::of(&connection, plan.request.sql_server).map_err(|e| why(&e))?;
     let refused = |refusal: dpone_engine::refusal::Refusal| Why::fatal(refusal.code, refusal.message);
     let authority = dialect.authority(&mut connection, &plan.request).map_err(refused)?;
     let changed = |detail: String| Why::fatal(Code::SourceSchemaChanged, detail);
     if let Some(database) = &authority.database {
-        connection = Connection::open(&config, Some(database), &plan.application).map_err(|e| why(&e))?;
+        connection = open(Some(database))?;
     }
     let resolved = dialect
         .look(&mut connection, &plan.request)

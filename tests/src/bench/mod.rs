@@ -2,6 +2,7 @@
 //! same run. Ratios are quoted, never times: machines differ and are shared.
 
 mod measure;
+mod odbc;
 mod peers;
 mod postgres;
 mod report;
@@ -9,6 +10,7 @@ mod sqlite_parquet;
 mod table;
 
 pub use measure::{Measured, measure, measure_child};
+pub use odbc::{odbc_floor_child, odbc_parquet};
 pub use peers::PeerReport;
 pub use postgres::{pg_parquet, pg_postgres};
 pub use report::Report;

@@ -30,14 +30,24 @@ const ROWS: &str = "INSERT INTO lineitem
     FROM (SELECT i, (i * 2654435761) % 4294967296 AS h FROM generate_series(0, $rows::bigint - 1) i) x";
 
 /// A server with the table, and a database for what is delivered.
-struct Bench {
-    server: Postgres,
-    source: String,
+pub(super) struct Bench {
+    pub(super) server: Postgres,
+    pub(super) source: String,
     target: String,
 }
 
 impl Bench {
     fn start(rows: u64) -> Self {
+        Self::start_with(rows, TABLE)
+    }
+
+    /// The same table with a bound to each text, as ODBC drivers need them.
+    pub(super) fn start_bounded(rows: u64) -> Self {
+        let table = TABLE.replace("comment text", "comment varchar(80)").replace(" text", " varchar(10)");
+        Self::start_with(rows, &table)
+    }
+
+    fn start_with(rows: u64, table: &str) -> Self {
         // A server as it would run: synced, with room for some of the table.
         let server = Postgres::start(&[
             ("fsync", "on"),
@@ -46,7 +56,7 @@ impl Bench {
             ("max_wal_size", "4GB"),
         ]);
         let (source, target) = (server.database(), server.database());
-        server.psql(&source, TABLE);
+        server.psql(&source, table);
         server.psql(&source, &ROWS.replace("$rows", &rows.to_string()));
         server.psql(&source, "VACUUM (ANALYZE, FREEZE) lineitem");
         Self { server, source, target }
@@ -121,7 +131,7 @@ runtime:
 pub fn pg_parquet(dpone: &Path, request: Request) -> Result<Report, Failure> {
     let bench = Bench::start(request.rows);
     let folder = tempfile::tempdir()?;
-    let mut peers = Peers::of(request)?;
+    let mut peers = Peers::of(request, |_| true)?;
     let mut runs = Vec::new();
     for turn in 0..request.repeat {
         let work = folder.path().join(format!("run{turn}"));

@@ -5,7 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use dpone_tests::bench::{Failure, Request, floor_child, measure_child, pg_parquet, pg_postgres, sqlite_parquet};
+use dpone_tests::bench::{
+    Failure, Request, floor_child, measure_child, odbc_floor_child, odbc_parquet, pg_parquet, pg_postgres,
+    sqlite_parquet,
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -25,17 +28,22 @@ fn run(arguments: &[OsString]) -> Result<String, Failure> {
     match arguments.first().and_then(|a| a.to_str()) {
         Some("--measure-child") => Ok(serde_json::to_string(&measure_child(&arguments[1..])?)?),
         Some("--floor-child") => Ok(floor_child(Path::new(arguments.get(1).ok_or("no file")?))?.to_string()),
-        Some(name @ ("sqlite-parquet" | "pg-parquet" | "pg-postgres")) => {
+        Some("--odbc-floor-child") => {
+            let connection = arguments.get(1).and_then(|a| a.to_str()).ok_or("no connection")?;
+            Ok(odbc_floor_child(connection)?.to_string())
+        }
+        Some(name @ ("sqlite-parquet" | "pg-parquet" | "pg-postgres" | "odbc-parquet")) => {
             let request = request(&arguments[1..])?;
             let bench = match name {
                 "pg-parquet" => pg_parquet,
                 "pg-postgres" => pg_postgres,
+                "odbc-parquet" => odbc_parquet,
                 _ => sqlite_parquet,
             };
             Ok(serde_json::to_string_pretty(&bench(&product()?, request)?)?)
         }
         _ => {
-            let names = "sqlite-parquet | pg-parquet | pg-postgres";
+            let names = "sqlite-parquet | pg-parquet | pg-postgres | odbc-parquet";
             Err(format!("usage: bench {names} --rows N [--readers R] [--repeat K] [--peers]").into())
         }
     }

@@ -6,6 +6,7 @@ mod full_disk;
 mod journals;
 mod mssql;
 mod odbc;
+mod odbc_memory;
 mod partitions;
 mod plan_changes;
 mod postgres;

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use super::odbc::PSQLODBC;
 use super::report::median;
 use super::{Failure, Measured, Request, measure};
 
@@ -63,9 +64,6 @@ enum Tool {
     /// A crate's binary, and its arguments.
     Cargo { binary: &'static str, arguments: fn(&Job<'_>, &Path) -> Result<Vec<OsString>, Failure> },
 }
-
-/// Where Debian's package `odbc-postgresql` puts its driver.
-const PSQLODBC: &str = "/usr/lib/x86_64-linux-gnu/odbc/psqlodbcw.so";
 
 const PEERS: [Peer; 6] = [
     Peer {
@@ -181,16 +179,16 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    /// Installs them if they are asked for.
+    /// Installs those of that name, if they are asked for.
     ///
     /// # Errors
     /// If there is no place for them.
-    pub(super) fn of(request: Request) -> Result<Self, Failure> {
+    pub(super) fn of(request: Request, which: fn(&str) -> bool) -> Result<Self, Failure> {
         let home =
             std::env::current_exe()?.parent().and_then(Path::parent).ok_or("no target folder")?.join("bench-peers");
         let mut runs = Vec::new();
         if request.peers {
-            for peer in PEERS.iter().filter(|p| request.readers == 1 || p.parallel) {
+            for peer in PEERS.iter().filter(|p| which(p.name) && (request.readers == 1 || p.parallel)) {
                 runs.push((peer, install(peer, &home).map(|()| Vec::new()).map_err(|e| e.to_string())));
             }
         }
