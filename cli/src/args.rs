@@ -112,6 +112,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: JournalCommand,
     },
+    /// Say which ODBC drivers are there, and whether a manifest's source can be read
+    Doctor {
+        /// A manifest whose source is tried; nothing is read of its rows
+        manifest: Option<PathBuf>,
+    },
     /// Say what a code means and what to do
     Explain {
         /// The code, as an error prints it; none lists every code
@@ -142,6 +147,7 @@ impl Command {
             | Self::Runs { .. }
             | Self::Claim { .. }
             | Self::Journal { .. }
+            | Self::Doctor { .. }
             | Self::Explain { .. }
             | Self::Schema { .. }
             | Self::Completions { .. } => true,

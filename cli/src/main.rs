@@ -52,6 +52,7 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: &Cli, output: &Output) -> Answer {
     match &cli.command {
+        Command::Doctor { manifest } => commands::doctor::doctor(&cli.global, manifest.as_deref(), output),
         Command::Explain { code } => commands::explain::explain(code.as_deref(), output),
         Command::Schema { command } => commands::schema::schema(*command, output),
         Command::Completions { shell } => commands::completions::completions(*shell, output),

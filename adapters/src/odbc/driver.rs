@@ -76,6 +76,11 @@ fn find_among(name: &str, registered: &[Registered], place: &str) -> Result<Driv
     }
 }
 
+/// The library of a registered driver, if it is there.
+pub fn library(registered: &Registered) -> Option<PathBuf> {
+    locate(&registered.library)
+}
+
 /// Every driver of every `odbcinst.ini`, the user's first.
 pub fn registered() -> Vec<Registered> {
     let mut found: Vec<Registered> = Vec::new();

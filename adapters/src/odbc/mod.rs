@@ -14,7 +14,9 @@ mod statement;
 pub use cancel::Canceller;
 pub use config::{Config, Session};
 pub use connection::{Connection, Row};
-pub use driver::{Driver, Registered, find as find_driver, registered as registered_drivers};
+pub use driver::{
+    Driver, Registered, find as find_driver, library as driver_library, registered as registered_drivers,
+};
 pub use error::OdbcError;
 pub use profile::{Buffering, Family};
 pub use statement::{Described, Statement};

@@ -2,6 +2,7 @@
 
 pub(crate) mod claim;
 pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod execute;
 pub(crate) mod explain;
 mod find;

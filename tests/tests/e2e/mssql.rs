@@ -316,3 +316,22 @@ fn what_cannot_be_read_is_refused_with_its_fix_and_no_secret() {
         "columnar_range_pre_read_byte_admission_unavailable",
     );
 }
+
+#[test]
+fn the_doctor_says_what_is_there_and_what_is_missing() {
+    let server = TdsServer::start(EVERY);
+    let folder = scratch();
+    let gate = json!({"lease": "l", "query": "SELECT 1"});
+    let more = json!({"consistency": "write_exclusion", "consistency_authority": gate});
+    manifest(folder.path(), &table("every"), &parallel("id", 2, 2, "shared_per_run", &more));
+    let reach = Reach::microsoft(&server);
+    let told = reach.run(folder.path(), &["doctor", "m.yaml"]).with(0, "").json();
+    let drivers = told["odbc_drivers"].as_array().unwrap();
+    assert!(drivers.iter().any(|d| d["name"] == "FreeTDS" && d["found"] == true), "{told}");
+    assert_eq!((&told["source"]["readable"], &told["source"]["columns"]), (&json!(true), &json!(26)), "{told}");
+    assert!(told["source"]["privileges"].to_string().contains("consistency_authority.query"), "{told}");
+    let told = reach.but("PASSWORD", "wrong-secret").run(folder.path(), &["doctor", "m.yaml"]).with(2, "").json();
+    assert_eq!(told["source"]["readable"], false);
+    assert!(!told["source"]["errors"][0]["fix"].as_str().unwrap().is_empty(), "{told}");
+    assert!(!told.to_string().contains("wrong-secret"), "{told}");
+}
