@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{
-    Connection, MAX_MANIFEST_BYTES, Manifest, Notice, SinkType, SourceType, StoreType, Support, parse_with_notices,
+    Connection, MAX_MANIFEST_BYTES, Manifest, Notice, SinkType, SourceType, StoreType, Support, located,
+    parse_with_notices,
 };
 use dpone_engine::refusal::Refusal;
 
@@ -26,6 +27,15 @@ pub(crate) struct Loaded {
     pub(crate) journal: PathBuf,
     /// How the manifest was named on the command line.
     pub(crate) name: String,
+    /// Its text.
+    text: String,
+}
+
+impl Loaded {
+    /// Says where in the manifest's file the settings stand that were refused after it had been read.
+    pub(crate) fn located(&self, refusals: Vec<Refusal>) -> Vec<Refusal> {
+        located(&self.text, &self.name, refusals)
+    }
 }
 
 /// Reads and checks a manifest file.
@@ -35,14 +45,14 @@ pub(crate) fn load(path: &Path, journal: Option<&Path>) -> Result<Loaded, Vec<Re
     let parsed = parse_with_notices(&text, &name)?;
     let unsupported = parsed.manifest.unsupported(&SUPPORT);
     if !unsupported.is_empty() {
-        return Err(unsupported);
+        return Err(located(&text, &name, unsupported));
     }
     let homes = homes(&parsed.manifest, &name);
     if !homes.is_empty() {
         return Err(homes);
     }
     let journal = journal.map_or_else(|| PathBuf::from(&parsed.manifest.runtime.journal), Path::to_path_buf);
-    Ok(Loaded { manifest: parsed.manifest, notices: parsed.notices, journal, name })
+    Ok(Loaded { manifest: parsed.manifest, notices: parsed.notices, journal, name, text })
 }
 
 /// Paths that begin with `~`, which only a shell understands: here it would be a folder of that name.

@@ -13,7 +13,8 @@ pub(crate) fn preflight(
     owns: impl Fn(&str, &str) -> bool,
 ) -> Result<Plan, Box<Blocked>> {
     let manifest = &loaded.manifest;
-    let by = |refusals| Box::new(Blocked { manifest: Some(manifest.name.clone()), ..Blocked::by(refusals) });
+    let by =
+        |refusals| Box::new(Blocked { manifest: Some(manifest.name.clone()), ..Blocked::by(loaded.located(refusals)) });
     let source = AnyRequest::of(manifest).map_err(|r| by(vec![r]))?.describe().map_err(by)?;
     let target = AnyTarget::of(&manifest.sink).map_err(|r| by(vec![r]))?;
     let target = target.describe(&source.schema).map_err(by)?;
@@ -21,7 +22,8 @@ pub(crate) fn preflight(
     let owns_former = target.former.as_ref().is_some_and(|former| owns(&former.run, &former.identity));
     let (manifest_file, notices) = (Some(loaded.name.clone()), loaded.notices.clone());
     let context = Context { journal_key: key, base_owner, owns_former, manifest_file, notices };
-    build(manifest, &source, &target, &context)
+    let built = build(manifest, &source, &target, &context);
+    built.map_err(|why| Box::new(Blocked { blockers: loaded.located(why.blockers.clone()), ..*why }))
 }
 
 /// Whether that run of the journal published the content of that identity. Its id alone says nothing: another journal may

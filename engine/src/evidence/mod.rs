@@ -10,7 +10,7 @@ mod document;
 pub mod log;
 mod quality;
 pub(crate) mod ranges;
-mod sealed;
+pub(crate) mod sealed;
 
 pub use cleanup::{CleanupDocument, cleanup};
 pub use document::*;

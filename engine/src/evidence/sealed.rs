@@ -112,6 +112,16 @@ fn coverage(plan: &Plan, run: &Run) -> CoverageEvidence {
     }
 }
 
+/// The incident of the present attempt that the halt was recorded for: named by its key, or the latest one with the same
+/// cause.
+pub(crate) fn cause<'a>(run: &Run, log: &'a Log, why: &Why) -> Option<&'a Incident> {
+    let before = log.halted.as_ref().map_or(u64::MAX, |mark| mark.seq);
+    log.incidents
+        .iter()
+        .filter(|incident| incident.attempt == run.attempt)
+        .rfind(|i| i.mark.seq <= before && (log.halted_by == Some(i.key) || (log.halted_by.is_none() && i.why == *why)))
+}
+
 fn failure(run: &Run, log: &Log) -> Option<FailureEvidence> {
     let unknown = || match (run.state, ending(run)) {
         (State::OutcomeUnknown, Ending::Unknown(why)) => Some(why),
@@ -121,11 +131,7 @@ fn failure(run: &Run, log: &Log) -> Option<FailureEvidence> {
     let halted = log.halted.clone();
     let before = halted.as_ref().map_or(u64::MAX, |mark| mark.seq);
     let in_attempt = |incident: &&Incident| incident.attempt == run.attempt;
-    // The incident that the halt was recorded for: named by its key, or the latest one with the same cause.
-    let cause =
-        log.incidents.iter().filter(in_attempt).rfind(|i| {
-            i.mark.seq <= before && (log.halted_by == Some(i.key) || (log.halted_by.is_none() && i.why == why))
-        });
+    let cause = cause(run, log, &why);
     let attached = log.incidents.iter().filter(in_attempt).filter(|i| cause.is_none_or(|c| c.mark != i.mark));
     Some(FailureEvidence {
         failure_class: why.code.class(),

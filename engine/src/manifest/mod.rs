@@ -32,7 +32,7 @@ use crate::refusal::Refusal;
 
 pub use connection::{Connection, ConnectionSettings, ConnectionType, TableRef};
 pub use logical::parse_type;
-pub use problems::Notice;
+pub use problems::{Notice, located};
 pub use quality::{Fidelity, Quality};
 pub use ranges::{
     BoundaryText, BoundaryType, Bounds, BoundsRole, ChunkPolicy, Consistency, ConsistencyAuthority, ExplicitRange,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::node::{Content, Node, Place};
+use super::node::{self, Content, Node, Place};
+use super::shape::{has_key, json_schema};
 use super::snippet;
 use crate::codes::Code;
 use crate::refusal::Refusal;
@@ -158,6 +159,21 @@ fn locate(root: &Node, path: &str) -> Option<Place> {
         }
     }
     place
+}
+
+/// Adds file, line and column to places that are paths of this manifest and have none yet: what is found after it was read
+/// knows its paths only. Other places stay as they are.
+pub fn located(text: &str, name: &str, refusals: Vec<Refusal>) -> Vec<Refusal> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Ok(root) = node::read(text) else { return refusals };
+    let schema = json_schema();
+    // A file can be called `source.db`.
+    let is_path = |place: &str| place.split('.').take(2).all(|part| has_key(&schema, part));
+    let at = |place: String| match locate(&root, &place).filter(|_| is_path(&place)) {
+        Some(found) => format!("{place} ({name}:{}:{})", found.line, found.column),
+        None => place,
+    };
+    refusals.into_iter().map(|refusal| Refusal { place: refusal.place.map(at), ..refusal }).collect()
 }
 
 fn value_place(node: &Node) -> Option<Place> {

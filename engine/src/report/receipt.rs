@@ -61,6 +61,11 @@ pub fn receipt(result: &RunResult, entries: &[Entry], markdown: bool) -> String 
         budget.reserved_peak.map(|peak| format!("{} reserved at most, of ", bytes(peak))).unwrap_or_default();
     fact("budget", &format!("{reserved}{}", bytes(budget.configured)));
     fact("quality", &quality(result));
+    // The first one is the cause; the others have to be mended as well.
+    let failed = result.quality.gates.iter().filter(|gate| !gate.passed).skip(1);
+    for gate in failed {
+        fact("gate", &format!("{}: {}", gate.gate, gate.detail.as_deref().unwrap_or("failed")));
+    }
     if let Some(evidence) = &result.evidence {
         for document in [&evidence.sealed, &evidence.cleanup].into_iter().flatten() {
             // On a line of its own, so that the path is whole on a narrow terminal.

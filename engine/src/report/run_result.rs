@@ -7,6 +7,7 @@ use crate::codes::{Code, FailureClass};
 use crate::driver::{Entry, Finish, Observed};
 use crate::evidence::log::Log;
 use crate::evidence::ranges::digest;
+use crate::evidence::sealed::cause;
 use crate::evidence::{QualityView, quality, run_key};
 use crate::manifest::{Consistency, DEFAULT_JOURNAL, StrategyMode};
 use crate::plan::{Concurrency, Plan};
@@ -218,7 +219,7 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         code: why.as_ref().map(|why| why.code.to_string()),
         detail: match work {
             Work::Recorded { runner: Some(pid) } => Some(format!("process {pid} is working on it")),
-            _ => why.as_ref().map(|why| why.detail.clone()),
+            _ => why.as_ref().map(|why| told(run, &log, why)),
         },
         fix: why.as_ref().and_then(|why| remedy(why.code, &anew(plan, extras))),
         failure_class: why.as_ref().map(|why| why.code.class()),
@@ -239,6 +240,15 @@ pub fn run_result(plan: &Plan, run: &Run, entries: &[Entry], work: Work<'_>, ext
         notes: notes(plan, run, rows),
         journal: extras.journal.to_owned(),
         next: next(outcome, plan, run, why.as_ref(), extras),
+    }
+}
+
+/// A cause in words; it begins with the range that it came up in, if it came up in one.
+fn told(run: &Run, log: &Log, why: &Why) -> String {
+    let halted = run.halted.as_ref() == Some(why);
+    match halted.then(|| cause(run, log, why)).flatten().and_then(|incident| incident.range) {
+        Some(range) => format!("r{range}: {}", why.detail),
+        None => why.detail.clone(),
     }
 }
 

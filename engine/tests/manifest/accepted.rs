@@ -276,6 +276,7 @@ fn the_examples_are_accepted() {
     good(include_str!("../../../docs/examples/quickstart.yaml"));
     good(include_str!("../../../docs/examples/weather-to-sqlite.yaml"));
     good(include_str!("../../../docs/examples/postgres-to-parquet.yaml"));
+    good(include_str!("../../../docs/examples/postgres-to-postgres.yaml"));
 }
 
 #[test]

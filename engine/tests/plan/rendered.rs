@@ -52,6 +52,36 @@ fn when_there_is_no_plan() {
     insta::assert_snapshot!("blocked_json", serde_json::to_string_pretty(&blocked(&found)).unwrap());
 }
 
+/// What is read and how it is reached is told, and a query's text is not.
+#[test]
+fn what_is_read() {
+    let check = |changes: &[(&str, &str)], expected: &str| {
+        let plan = World::with(changes).plan();
+        let told = document(&plan, &[7; 32], false).source_facts.unwrap().reads;
+        assert_eq!(told, expected);
+        assert!(text(&plan, false).contains(&format!(": {expected}")), "{}", text(&plan, false));
+    };
+    check(&[], "orders in shop.db");
+    check(&[("table: {name: orders}\n  options", "query: SELECT 4711\n  options")], "a query in shop.db");
+    let sqlite = "source:\n  type: sqlite\n  path: shop.db";
+    check(&[(sqlite, "source:\n  type: postgres\n  connection_id: shop")], "orders by connection shop");
+    let stated = "source:\n  type: postgres\n  connection: {host: db, port: 5433, database: shop, username: u}";
+    check(&[(sqlite, stated)], "orders at db:5433/shop");
+}
+
+/// A target that exists is not created.
+#[test]
+fn no_statement_creates_what_exists() {
+    let mut world = World::new();
+    world.target.ddl = vec!["CREATE TABLE o (id integer)".to_owned()];
+    for (exists, shown) in [(false, true), (true, false)] {
+        world.target.exists = exists;
+        let plan = world.plan();
+        assert_eq!(text(&plan, false).contains("CREATE TABLE"), shown);
+        assert_eq!(document(&plan, &[7; 32], false).ddl.is_empty(), !shown);
+    }
+}
+
 #[test]
 fn no_value_is_shown_unasked() {
     let plan = stated().plan();

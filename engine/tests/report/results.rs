@@ -45,6 +45,20 @@ fn as_json_and_as_a_receipt() {
     insta::assert_snapshot!("resumed_markdown", receipt(&result, &story.entries, true));
 }
 
+/// Each gate that failed has to be mended, not only the one that is the cause.
+#[test]
+fn every_failed_gate_says_why() {
+    let story = delivered();
+    let mut result = result(&story, Work::Finished(&finished(&story)));
+    for (gate, detail) in result.quality.gates.iter_mut().zip(["too few", "3 rows are NULL", "2 values occur twice"]) {
+        (gate.passed, gate.detail) = (false, Some(detail.to_owned()));
+    }
+    let text = receipt(&result, &story.entries, false);
+    assert!(text.contains("gate        not_null(id): 3 rows are NULL\n"), "{text}");
+    assert!(text.contains("gate        unique(id): 2 values occur twice\n"), "{text}");
+    assert!(!text.contains("too few"), "the first one is the cause: {text}");
+}
+
 /// What no runner measured is not told as a fact.
 #[test]
 fn what_was_not_measured_is_left_out() {

@@ -472,19 +472,29 @@ fn books_that_cannot_be_used_are_seen_in_the_plan() {
     check("ALTER TABLE kept RENAME TO __dpone_load", SUPERUSER, None);
 }
 
-/// The example that ships, as it is, on a table such as it names.
+/// The examples that ship, as they are, on a table such as they name.
 #[test]
-fn the_example_delivers() {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples/postgres-to-parquet.yaml");
-    let folder = scratch();
-    fs::copy(example, folder.path().join("m.yaml")).unwrap();
+fn the_examples_deliver() {
     let server = Postgres::shared();
-    let database = server.database();
-    let sql = "CREATE TABLE orders AS SELECT i::bigint AS id, i * 1.25 AS amount FROM generate_series(1, 1000) i;
+    let (shop, warehouse) = (server.database(), server.database());
+    let sql =
+        "CREATE TABLE orders AS SELECT i::bigint AS id, i * 1.25 AS amount, now() - i * interval '1 minute' AS placed
+          FROM generate_series(1, 1000) i;
         ALTER TABLE orders ADD PRIMARY KEY (id), ALTER amount TYPE numeric(12, 2)";
-    server.psql(&database, sql);
-    let mut command = std::process::Command::new(dpone_tests::product::dpone());
-    command.args(JSON).current_dir(folder.path()).env("DPONE_CONN_SHOP_URL", server.url(&database));
-    let told = Ended(command.output().unwrap()).delivered().json();
+    server.psql(&shop, sql);
+    let deliver = |example: &str| {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples").join(example);
+        let folder = scratch();
+        fs::copy(example, folder.path().join("m.yaml")).unwrap();
+        let mut command = std::process::Command::new(dpone_tests::product::dpone());
+        command.args(JSON).current_dir(folder.path());
+        command.env("DPONE_CONN_SHOP_URL", server.url(&shop)).env("DPONE_CONN_WAREHOUSE_URL", server.url(&warehouse));
+        Ended(command.output().unwrap()).delivered().json()
+    };
+    let told = deliver("postgres-to-parquet.yaml");
     assert_eq!((&told["rows"], told["ranges"].as_array().unwrap().len()), (&json!(1000), 4), "{told}");
+    for _ in 0..2 {
+        assert_eq!(deliver("postgres-to-postgres.yaml")["rows"], 1000);
+        assert_eq!(server.psql(&warehouse, "SELECT count(*), sum(amount) FROM orders"), "1000|625625.00");
+    }
 }

@@ -36,32 +36,38 @@ pub(super) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> O
 }
 
 impl Checker<'_, '_> {
-    /// Refuses a key that does not exist. It could have been meant for anything, so the rest is not resolved.
-    pub(super) fn unknown_key(&mut self, key: &Key, known: &Map<String, Value>, path: &str) {
+    /// Refuses a key that does not exist. It could have been meant for anything, so the rest is not resolved. Answers with
+    /// the known key that it is told to be a misspelling of.
+    pub(super) fn unknown_key<'k>(&mut self, key: &Key, known: &'k Map<String, Value>, path: &str) -> Option<&'k str> {
         self.incomplete = true;
         if self.problems.is_full() {
-            return;
+            return None;
         }
         let place = Some(key.place.clone());
         if let Some(word) = secrets::secret_word(&key.text) {
             let message = format!("the key `{word}` holds a credential, and a manifest never does");
             self.problems.at(&join(path, word), place, Code::ManifestSecretInline, message, secrets::FIX);
-            return;
+            return None;
         }
         self.problems.show(&key.place);
         let below = join(path, &key.text);
         if path.is_empty() && key.text == "tables" {
             let message = "several tables in one manifest are not available in this build";
             self.problems.at(&below, place, Code::RouteUnsupported, message, "Write one manifest for each table.");
-            return;
+            return None;
         }
         let where_to = if path.is_empty() { "at the top of a manifest".to_owned() } else { format!("under `{path}`") };
         let message = format!("`{}` is no key {where_to}", shown(&key.text));
         let elsewhere = self.elsewhere(&key.text);
-        let fix = match (elsewhere.as_slice(), nearest(&key.text, known.keys().map(String::as_str))) {
+        let near = nearest(&key.text, known.keys().map(String::as_str));
+        let mut meant = None;
+        let fix = match (elsewhere.as_slice(), near) {
             // A key that exists in one other place was hardly misspelled here.
             ([one], _) => format!("It belongs under `{one}`."),
-            (_, Some((name, true))) => format!("Did you mean `{name}`?"),
+            (_, Some((name, true))) => {
+                meant = Some(name);
+                format!("Did you mean `{name}`?")
+            }
             ([one, two, ..], _) => format!("There is such a key under `{one}` and under `{two}`."),
             ([], found) => {
                 let near = found.map(|(name, _)| format!(" The nearest is `{name}`.")).unwrap_or_default();
@@ -70,6 +76,7 @@ impl Checker<'_, '_> {
             }
         };
         self.problems.at(&below, place, Code::ManifestUnknownKey, message, fix);
+        meant
     }
 
     pub(super) fn missing_key(&mut self, node: &Node, key: &str, schema: Option<&Value>, path: &str) {

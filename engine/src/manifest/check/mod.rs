@@ -109,6 +109,7 @@ impl Checker<'_, '_> {
         let free = schema.get("additionalProperties").filter(|s| s.is_object());
         let mut values: Map<String, Value> = Map::new();
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut misspelled = Vec::new();
         for (key, entry) in entries {
             let below = keys::join(path, &key.text);
             if let Some(line) = seen.get(key.text.as_str()) {
@@ -125,11 +126,12 @@ impl Checker<'_, '_> {
                         values.insert(key.text.clone(), value);
                     }
                 }
-                None => self.unknown_key(key, known, path),
+                None => misspelled.extend(self.unknown_key(key, known, path)),
             }
         }
         for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-            if !seen.contains_key(key) {
+            // Of a misspelled key its place was told already.
+            if !seen.contains_key(key) && !misspelled.contains(&key) {
                 self.missing_key(node, key, known.get(key), path);
             }
         }

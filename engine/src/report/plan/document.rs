@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::manifest::{Consistency, Quality, SinkType, SourceType, StagingTopology, Strategy};
+use crate::manifest::{
+    Connection, Consistency, Quality, Relation, SinkType, Source, SourceType, StagingTopology, Strategy, TableRef,
+};
 use crate::plan::{Blocked, BudgetPlan, Concurrency, Coverage, Finding, Plan, RelationKind};
 use crate::refusal::Refusal;
 use crate::report::policy::PolicyView;
@@ -34,7 +36,7 @@ pub struct PlanDocument {
     pub columnar_fast_path: FastPath,
     /// The target; null if blocked.
     pub target: Option<TargetView>,
-    /// The statements that would create the target.
+    /// The statements that would create the target; empty if it exists.
     pub ddl: Vec<String>,
     /// What readers of the target can see during the publication; null if blocked.
     pub publication_atomicity: Option<String>,
@@ -63,6 +65,8 @@ pub struct SourceFactsView {
     /// The source's type.
     #[serde(rename = "type")]
     pub kind: SourceType,
+    /// What is read and how it is reached, as the manifest says it.
+    pub reads: String,
     /// What kind of thing is read.
     #[schemars(with = "String")]
     pub relation: RelationKind,
@@ -198,6 +202,7 @@ pub fn document(plan: &Plan, key: &[u8; 32], show_values: bool) -> PlanDocument 
         fingerprint: Some(plan.fingerprint.clone()),
         source_facts: Some(SourceFactsView {
             kind: manifest.source.kind,
+            reads: reads(&manifest.source),
             relation: plan.relation,
             rows: plan.source_rows,
             columns: plan.schema.columns.len(),
@@ -213,7 +218,7 @@ pub fn document(plan: &Plan, key: &[u8; 32], show_values: bool) -> PlanDocument 
             strategy: manifest.sink.strategy.clone(),
             publication: plan.target.publication,
         }),
-        ddl: plan.target.ddl.clone(),
+        ddl: ddl(plan).to_vec(),
         publication_atomicity: Some(plan.target.atomicity.clone()),
         quality: Some(manifest.quality.clone()),
         warnings: plan.warnings.clone(),
@@ -254,6 +259,34 @@ pub fn blocked(blocked: &Blocked) -> PlanDocument {
         quality: None,
         warnings: blocked.warnings.clone(),
     }
+}
+
+/// The statements that create the target. One that exists keeps its definition.
+pub(super) fn ddl(plan: &Plan) -> &[String] {
+    if plan.target.exists { &[] } else { &plan.target.ddl }
+}
+
+/// What is read and how it is reached. A query may hold values, so it is not repeated.
+pub(super) fn reads(source: &Source) -> String {
+    let what = match &source.relation {
+        Relation::Table(TableRef { database, schema, name }) => {
+            let parts = [database.as_deref(), schema.as_deref(), Some(name.as_str())];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(".")
+        }
+        Relation::Query(_) => "a query".to_owned(),
+    };
+    let from = match &source.connection {
+        Connection::Path(path) => format!("in {path}"),
+        Connection::Uri(uri) => format!("in {uri}"),
+        Connection::Reference { connection_id, .. } => format!("by connection {connection_id}"),
+        Connection::Settings(settings) => {
+            let host = settings.host.as_deref().or(settings.endpoint_url.as_deref()).unwrap_or("its default host");
+            let port = settings.port.map(|port| format!(":{port}")).unwrap_or_default();
+            let database = settings.database.as_deref().map(|name| format!("/{name}")).unwrap_or_default();
+            format!("at {host}{port}{database}")
+        }
+    };
+    format!("{what} {from}")
 }
 
 pub(super) fn mapping(plan: &Plan) -> Vec<TypeMapping> {

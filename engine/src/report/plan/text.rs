@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::document::mapping;
+use super::document::{ddl, mapping, reads};
 use crate::manifest::{Quality, RangeMode};
 use crate::plan::{Blocked, Coverage, Finding, Plan};
 use crate::ranges::{Bound, Scope, UnitRange, render_value};
@@ -99,7 +99,7 @@ fn write(plan: &Plan, show_values: bool, mut page: Page) -> String {
     }
     page.fact("fingerprint", &plan.fingerprint);
     let rows = plan.source_rows.map(|rows| format!(", about {} rows", count(rows))).unwrap_or_default();
-    page.fact("source", &format!("{}{rows}", manifest.source.kind));
+    page.fact("source", &format!("{}: {}{rows}", manifest.source.kind, reads(&manifest.source)));
     page.fact("target", &format!("{} ({})", plan.target.target, if plan.target.exists { "exists" } else { "new" }));
     page.fact("strategy", &strategy(plan));
     page.fact("consistency", manifest.ranges.consistency.as_str());
@@ -144,9 +144,9 @@ fn write(plan: &Plan, show_values: bool, mut page: Page) -> String {
         grid.row([m.column, m.source, m.logical, null.to_owned(), m.target]);
     }
     page.grid(&grid);
-    if !plan.target.ddl.is_empty() {
+    if !ddl(plan).is_empty() {
         page.section("DDL");
-        page.code(&plan.target.ddl);
+        page.code(ddl(plan));
     }
     page.section("Publication");
     page.fact("staging", plan.topology.as_str());
