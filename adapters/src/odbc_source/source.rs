@@ -238,7 +238,15 @@ impl Source for OdbcSource {
         match self.open_now(sessions).await {
             Ok((opened, true)) if opened == authority => Seen::Ours,
             Ok(_) => Seen::Nothing,
-            Err(why) if matches!(why.code, Code::SourceSchemaChanged | Code::ConsistencyAuthorityLost) => Seen::Nothing,
+            // A snapshot that was dropped, a lease that has run out: the state is gone, whatever says so.
+            Err(why)
+                if matches!(
+                    why.code,
+                    Code::SourceSchemaChanged | Code::ConsistencyAuthorityLost | Code::ConsistencyAuthorityMissing
+                ) =>
+            {
+                Seen::Nothing
+            }
             Err(_) => Seen::CannotTell,
         }
     }
