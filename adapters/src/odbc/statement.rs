@@ -34,13 +34,15 @@ pub struct Described {
 pub struct Statement<'c> {
     _guard: Guard,
     raw: Raw,
-    /// What the driver writes blocks of rows to.
-    buffer: Option<ColumnarDynBuffer>,
     _connection: PhantomData<&'c mut ()>,
 }
 
 /// A statement's handle, freed when it is dropped.
 struct Raw(HStmt);
+
+// SAFETY: a handle may be used by any thread, one at a time, which having it alone makes sure of.
+#[expect(unsafe_code, reason = "rows are fetched by another thread than the one that sent the statement")]
+unsafe impl Send for Raw {}
 
 // SAFETY: the handle is a statement's, allocated by the driver manager, and valid until `Raw` is dropped.
 #[expect(unsafe_code, reason = "the library's own statement panics where a driver cannot free it")]
@@ -76,7 +78,7 @@ impl Statement<'_> {
     /// Takes a handle that nobody else has.
     pub(super) fn new(handle: HStmt, canceller: &Canceller) -> Self {
         let guard = canceller.enter(handle);
-        Self { _guard: guard, raw: Raw(handle), buffer: None, _connection: PhantomData }
+        Self { _guard: guard, raw: Raw(handle), _connection: PhantomData }
     }
 
     /// Sends it; whether it has rows.
@@ -117,14 +119,36 @@ impl Statement<'_> {
         Ok(columns)
     }
 
-    /// Gives the driver buffers to write the next blocks of rows to, in place of any that it has.
+    /// Fills the buffers with the next rows, as many as they have room for; whether there were any.
+    ///
+    /// The buffers are the driver's for the time of this call only, so that others can be filled while these are read.
     ///
     /// # Errors
-    /// As the driver says.
-    pub fn bind(&mut self, mut buffer: ColumnarDynBuffer) -> Result<(), OdbcError> {
+    /// As the driver says; `01004` with the column if a value did not fit.
+    pub fn fill(&mut self, buffer: &mut ColumnarDynBuffer) -> Result<bool, OdbcError> {
+        let filled = self.bind(buffer).and_then(|()| {
+            // SAFETY: what is bound is in `buffer`, which nobody else has meanwhile.
+            #[expect(unsafe_code, reason = "fetching writes to what is bound")]
+            let result = unsafe { self.raw.fetch() };
+            self.there(result).map(|there| there.is_some())
+        });
+        // Whatever became of it: the driver must not know of the buffers any longer than they are here.
         self.unbind()?;
+        if !filled? {
+            return Ok(false);
+        }
+        match buffer.find_truncation() {
+            None => Ok(true),
+            Some(cut) => {
+                let error = OdbcError::local("01004", "the driver delivered only a part of a value");
+                Err(OdbcError { column: Some(cut.buffer_index), ..error })
+            }
+        }
+    }
+
+    fn bind(&mut self, buffer: &mut ColumnarDynBuffer) -> Result<(), OdbcError> {
         let mut statement = self.raw.as_stmt_ref();
-        // SAFETY: the buffer's memory does not move with it, and it is kept until it is unbound or the statement is freed.
+        // SAFETY: `fill` unbinds the buffer before it gives it back, and its memory does not move meanwhile.
         #[expect(unsafe_code, reason = "drivers write to memory that they are given")]
         unsafe {
             let result = statement.set_row_bind_type(buffer.bind_type());
@@ -133,60 +157,23 @@ impl Statement<'_> {
             done(&statement, result)?;
             let result = statement.set_num_rows_fetched(buffer.mut_num_fetch_rows());
             done(&statement, result)?;
-            let bound = buffer.bind_colmuns_to_cursor(statement);
-            self.buffer = Some(buffer);
-            bound.map_err(|e| OdbcError::of(&e))
+            buffer.bind_colmuns_to_cursor(statement).map_err(|e| OdbcError::of(&e))
         }
     }
 
-    /// Takes the buffers back.
-    ///
-    /// # Errors
-    /// As the driver says; the buffers are then kept until the statement ends.
-    pub fn unbind(&mut self) -> Result<(), OdbcError> {
-        if self.buffer.is_none() {
-            return Ok(());
-        }
+    fn unbind(&mut self) -> Result<(), OdbcError> {
         let result = self.raw.unbind_cols();
         self.there(result)?;
         let result = self.raw.unset_num_rows_fetched();
         self.there(result)?;
-        // SAFETY: nothing is bound that one row would be too many for.
-        #[expect(unsafe_code, reason = "how many rows a fetch writes is part of what makes it safe")]
-        let result = unsafe { self.raw.set_row_array_size(1) };
-        self.there(result)?;
-        self.buffer = None;
         Ok(())
     }
 
-    /// The next block of rows; `None` after the last.
-    ///
-    /// # Errors
-    /// As the driver says; `01004` with the column if a value did not fit.
-    pub fn block(&mut self) -> Result<Option<&ColumnarDynBuffer>, OdbcError> {
-        // SAFETY: what is bound is in `self.buffer`.
-        #[expect(unsafe_code, reason = "fetching writes to what is bound")]
-        let result = unsafe { self.raw.fetch() };
-        if self.there(result)?.is_none() {
-            return Ok(None);
-        }
-        let buffer = self.buffer.as_ref().ok_or_else(|| OdbcError::local("HY000", "nothing is bound"))?;
-        if let Some(cut) = buffer.find_truncation() {
-            let column = Some(cut.buffer_index);
-            return Err(OdbcError {
-                column,
-                ..OdbcError::local("01004", "the driver delivered only a part of a value")
-            });
-        }
-        Ok(Some(buffer))
-    }
-
-    /// Goes to the next row; false after the last. Nothing may be bound.
+    /// Goes to the next row; false after the last.
     ///
     /// # Errors
     /// As the driver says.
     pub fn row(&mut self) -> Result<bool, OdbcError> {
-        self.unbind()?;
         // SAFETY: nothing is bound.
         #[expect(unsafe_code, reason = "fetching writes to what is bound")]
         let result = unsafe { self.raw.fetch() };

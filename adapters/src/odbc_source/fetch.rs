@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dpone_engine::ports::Pull;
 use dpone_engine::run::Why;
+use odbc_api::buffers::ColumnarDynBuffer;
 
 use super::block::{Shape, View};
 use super::convert::{Conversion, Field};
 use super::failure::why;
+use super::fetcher::Fetcher;
 use super::pieces::{Order, Owned};
 use super::resolved::OdbcColumn;
 use crate::body::Body;
@@ -21,44 +23,50 @@ const MOST_ROWS: u64 = 2048;
 pub(super) struct Fetch<'s, 'c> {
     columns: &'s [OdbcColumn],
     conversions: &'s [Conversion],
-    statement: Statement<'c>,
-    form: Form<'s>,
+    form: Form<'s, 'c>,
     scratch: String,
     ended: bool,
 }
 
-enum Form<'s> {
-    /// By the block; how many rows the buffers that are bound have room for.
-    Blocks { shape: &'s Shape, bound: Option<u64> },
+enum Form<'s, 'c> {
+    /// By the block, with the buffers that are neither being filled nor read.
+    Blocks { shape: &'s Shape, fetcher: Fetcher, spare: Vec<ColumnarDynBuffer> },
     /// One at a time; whether the row in hand has been begun.
-    Pieces { order: &'s Order, row: Vec<Owned>, begun: bool },
+    Pieces { order: &'s Order, statement: Statement<'c>, row: Vec<Owned>, begun: bool },
 }
 
 impl<'s, 'c> Fetch<'s, 'c> {
-    /// Rows of a statement that has been sent: by the block, or one at a time if they have no `shape`.
-    pub(super) fn new(
+    /// Rows by the block.
+    pub(super) fn blocks(
         columns: &'s [OdbcColumn],
         conversions: &'s [Conversion],
-        shape: Option<&'s Shape>,
+        shape: &'s Shape,
+        fetcher: Fetcher,
+    ) -> Self {
+        let form = Form::Blocks { shape, fetcher, spare: Vec::new() };
+        Self { columns, conversions, form, scratch: String::new(), ended: false }
+    }
+
+    /// Rows one at a time, of a statement that was sent.
+    pub(super) fn pieces(
+        columns: &'s [OdbcColumn],
+        conversions: &'s [Conversion],
         order: &'s Order,
         statement: Statement<'c>,
     ) -> Self {
-        let form = match shape {
-            Some(shape) => Form::Blocks { shape, bound: None },
-            None => Form::Pieces { order, row: Vec::new(), begun: false },
-        };
-        Self { columns, conversions, statement, form, scratch: String::new(), ended: false }
+        let form = Form::Pieces { order, statement, row: Vec::new(), begun: false };
+        Self { columns, conversions, form, scratch: String::new(), ended: false }
     }
 
     /// One pull. `answers` is raised whenever the driver has answered.
     pub(super) fn pull(&mut self, work: &mut Work<'_>, answers: &AtomicU64) -> Result<Pull<Body>, Why> {
-        let Self { columns, conversions, statement, form, scratch, ended } = self;
+        let Self { columns, conversions, form, scratch, ended } = self;
         match form {
-            Form::Blocks { shape, bound } => {
-                let mut blocks = Blocks { columns, conversions, shape, statement, bound, ended, scratch, answers };
+            Form::Blocks { shape, fetcher, spare } => {
+                let mut blocks = Blocks { columns, conversions, shape, fetcher, spare, ended, scratch };
                 blocks.pull(work)
             }
-            Form::Pieces { order, row, begun } => loop {
+            Form::Pieces { order, statement, row, begun } => loop {
                 if !*begun && !*ended {
                     *begun = order.next(statement, row).map_err(|e| why(&e))?;
                     answers.fetch_add(1, Ordering::Relaxed);
@@ -146,61 +154,73 @@ fn take_row<'f>(
     work.end_row()
 }
 
-struct Blocks<'f, 's, 'c> {
+struct Blocks<'f, 's> {
     columns: &'s [OdbcColumn],
     conversions: &'s [Conversion],
     shape: &'s Shape,
-    statement: &'f mut Statement<'c>,
-    bound: &'f mut Option<u64>,
+    fetcher: &'f mut Fetcher,
+    spare: &'f mut Vec<ColumnarDynBuffer>,
     ended: &'f mut bool,
     scratch: &'f mut String,
-    answers: &'f AtomicU64,
 }
 
-impl Blocks<'_, '_, '_> {
+impl Blocks<'_, '_> {
+    /// A block is asked for only once it and everything that becomes of it has its place in the grant; while it is read, the
+    /// next one is asked for if that has too. At the end of a chunk nothing is under way.
     fn pull(&mut self, work: &mut Work<'_>) -> Result<Pull<Body>, Why> {
         let length = u32::try_from(self.shape.variable).unwrap_or(u32::MAX);
         // A row in the driver's buffer, and everything that it becomes.
         let each = work.frame(length, true).saturating_add(self.shape.bound);
+        let count = work.rows_at_once(each, MOST_ROWS);
         loop {
-            if *self.ended {
-                return if work.has_rows() { self.seal(work) } else { work.end() };
+            if !self.fetcher.is_under_way() {
+                if *self.ended {
+                    return if work.has_rows() { self.seal(work) } else { work.end() };
+                }
+                let full = work.has_rows() && !work.has_room_for_rows(count);
+                if full || work.is_complete(self.shape.variable.saturating_mul(count))? {
+                    return self.seal(work);
+                }
+                if !work.fits(each.saturating_mul(count))? {
+                    return if work.has_rows() { self.seal(work) } else { Ok(work.needs(each)) };
+                }
+                self.ask(count)?;
             }
-            let count = self.bound.unwrap_or_else(|| work.rows_at_once(each, MOST_ROWS));
-            if work.is_complete(self.shape.variable.saturating_mul(count))? {
-                return self.seal(work);
+            let (block, there) = self.fetcher.take()?;
+            if !there.map_err(|e| named(&e, self.columns))? {
+                *self.ended = true;
+                continue;
             }
-            // Buffers that are bound take their part whether they are full or not.
-            if !work.fits(each.saturating_mul(count))? {
-                return if work.has_rows() { self.seal(work) } else { Ok(work.needs(each)) };
+            // The block at hand has its rows still before it.
+            let both = count.saturating_mul(2);
+            if work.has_room_for_rows(both)
+                && !work.is_complete(self.shape.variable.saturating_mul(both))?
+                && work.fits(each.saturating_mul(both))?
+            {
+                self.ask(count)?;
             }
-            if self.bound.is_none() {
-                let buffer = self.shape.buffer(usize::try_from(count).unwrap_or(1));
-                self.statement.bind(buffer).map_err(|e| why(&e))?;
-                *self.bound = Some(count);
-            }
-            if let Err(faults) = self.block(work)? {
+            if let Err(faults) = self.read(work, &block)? {
                 work.abandon();
                 return Err(faults.why(work.plan.schema));
             }
+            self.spare.push(block);
         }
+    }
+
+    fn ask(&mut self, count: u64) -> Result<(), Why> {
+        let rows = usize::try_from(count).unwrap_or(1);
+        let buffer = self.spare.pop().unwrap_or_else(|| self.shape.buffer(rows));
+        self.fetcher.ask(buffer)
     }
 
     /// Ends the chunk. Its grant goes with it, so no buffer stays.
     fn seal(&mut self, work: &mut Work<'_>) -> Result<Pull<Body>, Why> {
-        self.statement.unbind().map_err(|e| why(&e))?;
-        *self.bound = None;
+        self.spare.clear();
         work.seal()
     }
 
-    /// Fetches a block and takes its rows in.
-    fn block(&mut self, work: &mut Work<'_>) -> Result<Result<(), Faults>, Why> {
-        let fetched = self.statement.block();
-        self.answers.fetch_add(1, Ordering::Relaxed);
-        let Some(block) = fetched.map_err(|e| named(&e, self.columns))? else {
-            *self.ended = true;
-            return Ok(Ok(()));
-        };
+    /// Takes a block's rows in.
+    fn read(&mut self, work: &mut Work<'_>, block: &ColumnarDynBuffer) -> Result<Result<(), Faults>, Why> {
         let views: Option<Vec<View<'_>>> =
             (0..).zip(self.columns).map(|(index, column)| View::new(block.column(index), column.carrier)).collect();
         let views = views.ok_or_else(defect)?;

@@ -9,6 +9,7 @@ mod convert;
 mod dialect;
 mod failure;
 mod fetch;
+mod fetcher;
 mod generic;
 mod pieces;
 mod preflight;

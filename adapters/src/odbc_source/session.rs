@@ -16,6 +16,7 @@ use super::block::Shape;
 use super::convert::Conversion;
 use super::failure::why;
 use super::fetch::Fetch;
+use super::fetcher::Fetcher;
 use super::pieces::Order;
 use super::request::OdbcPlan;
 use super::resolved::Resolved;
@@ -211,7 +212,18 @@ impl Reader<'_> {
         if !rows {
             return Err(Failed::from(Why::fatal(Code::SourceReadFailed, "the statement has no result")));
         }
-        let mut fetch = Fetch::new(&resolved.columns, conversions, shape.as_ref(), &order, statement);
+        let columns = &resolved.columns;
+        match shape {
+            None => self.pulls(&mut work, Fetch::pieces(columns, conversions, &order, statement)),
+            Some(shape) => thread::scope(|scope| {
+                let fetcher = Fetcher::start(scope, statement, self.answers)?;
+                self.pulls(&mut work, Fetch::blocks(columns, conversions, shape, fetcher))
+            }),
+        }
+    }
+
+    /// Answers every request for a chunk of the unit.
+    fn pulls(&self, work: &mut Work<'_>, mut fetch: Fetch<'_, '_>) -> Result<Option<Done>, Failed> {
         let mut whole = false;
         loop {
             let request = match self.next() {
@@ -223,7 +235,7 @@ impl Reader<'_> {
                 request.answer(Ok(answer));
                 continue;
             }
-            match fetch.pull(&mut work, self.answers) {
+            match fetch.pull(work, self.answers) {
                 Ok(answer) => {
                     whole |= matches!(answer, Pull::End { .. });
                     request.answer(Ok(answer));

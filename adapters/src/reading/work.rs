@@ -122,6 +122,11 @@ impl<'a> Work<'a> {
         (self.limits.available / 4 / each.max(1)).clamp(1, most.max(1)).min(room)
     }
 
+    /// Whether the chunk may have that many rows more.
+    pub(crate) fn has_room_for_rows(&self, rows: u64) -> bool {
+        self.rows_in_chunk.saturating_add(rows) <= self.max_rows
+    }
+
     /// The longest frame that is looked at where it lies in the read-ahead.
     #[inline]
     pub(crate) fn longest_short(&self) -> u32 {
