@@ -24,6 +24,7 @@ pub(crate) fn doctor(global: &Global, manifest: Option<&Path>, output: &Output) 
         Some(path) => {
             let loaded = load(path, global.journal.as_deref())?;
             let found = AnyRequest::of(&loaded.manifest).map_err(|r| vec![r]).and_then(|request| request.describe());
+            let found = found.map_err(|refusals| loaded.located(refusals));
             Some((loaded, found))
         }
     };

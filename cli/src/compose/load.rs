@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use dpone_engine::codes::Code;
 use dpone_engine::manifest::{
-    Connection, MAX_MANIFEST_BYTES, Manifest, Notice, SinkType, SourceType, StoreType, Support, located,
-    parse_with_notices,
+    Connection, ConnectionType, MAX_MANIFEST_BYTES, Manifest, Notice, SinkType, SourceType, StoreType, Support,
+    located, parse_with_notices,
 };
 use dpone_engine::refusal::Refusal;
 
@@ -34,8 +34,27 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Says where in the manifest's file the settings stand that were refused after it had been read.
     pub(crate) fn located(&self, refusals: Vec<Refusal>) -> Vec<Refusal> {
+        let refusals = refusals.into_iter().map(|refusal| by_connection(&self.manifest, refusal)).collect();
         located(&self.text, &self.name, refusals)
     }
+}
+
+/// Names the connection of a server that cannot be used: what the server says does not tell which settings were taken.
+fn by_connection(manifest: &Manifest, refusal: Refusal) -> Refusal {
+    let (side, connection) = match (refusal.code, refusal.place.as_deref()) {
+        (Code::SourceNotFound, Some("source")) => ("source", &manifest.source.connection),
+        (Code::TargetNotReachable, Some("sink")) => ("sink", &manifest.sink.connection),
+        _ => return refusal,
+    };
+    let (key, settings) = match connection {
+        Connection::Reference { connection_id, connection_type: ConnectionType::Env } => {
+            ("connection_id", format!("DPONE_CONN_{}_… in the environment", connection_id.to_ascii_uppercase()))
+        }
+        Connection::Settings(_) => ("connection", format!("`{side}.connection` and the password in the environment")),
+        _ => return refusal,
+    };
+    let fix = refusal.fix.as_deref().map(|fix| format!("{fix} ")).unwrap_or_default();
+    Refusal { place: Some(format!("{side}.{key}")), fix: Some(format!("{fix}Its settings are {settings}.")), ..refusal }
 }
 
 /// Reads and checks a manifest file.

@@ -136,3 +136,62 @@ fn a_dataset_whose_files_are_gone() {
     world.manifest(&[]);
     world.run(&["run", "m.yaml", "-q"]).with(0, "");
 }
+
+/// A server that cannot be used is told by its connection and its place in the manifest.
+#[test]
+fn servers_that_do_not_answer() {
+    let world = World::new(1);
+    let side = "{type: postgres, connection_id: Shop, table: {schema: public, name: t}";
+    for (manifest, code, place) in [
+        (
+            format!("name: orders\nsource: {side}}}\nsink: {{type: parquet, uri: d, strategy: {{mode: append}}}}\n"),
+            "source_not_found",
+            "source.connection_id (m.yaml:2:41)",
+        ),
+        (
+            format!(
+                "name: orders\nsource: {{type: sqlite, path: source.db, table: {{name: t}}}}\nsink: {side}, strategy: {{mode: append}}}}\n"
+            ),
+            "target_not_reachable",
+            "sink.connection_id (m.yaml:3:39)",
+        ),
+    ] {
+        std::fs::write(world.path("m.yaml"), manifest).unwrap();
+        // Nobody listens on the discard port.
+        let mut command = world.command(&["plan", "m.yaml", "--format", "json"]);
+        command.env("DPONE_CONN_SHOP_URL", "postgresql://reader@127.0.0.1:9/shop");
+        let ended = super::world::Ended::from(command.output().unwrap()).with(2, &format!("error[{code}]"));
+        let blocker = &ended.json()["blockers"][0];
+        assert_eq!(blocker["place"], place, "{ended}");
+        assert!(
+            blocker["fix"].as_str().unwrap().ends_with("Its settings are DPONE_CONN_SHOP_… in the environment."),
+            "{ended}"
+        );
+    }
+}
+
+/// What a gate proves to hold no NULL may go where none is taken; a NULL then fails the gate, and nothing is published.
+#[test]
+fn a_gate_stands_for_a_missing_not_null() {
+    let sink = ("type: parquet, uri: dataset", "type: sqlite, path: target.db, table: {name: o}");
+    let gate = |columns: &'static str| ("unique: [id]", columns);
+    for (columns, code, says) in [
+        ("unique: [id]", 2, "Or add the column to quality.not_null"),
+        ("not_null: [v]", 2, "column \"k\" can be NULL"),
+        ("not_null: [v, k]", 3, "error[quality_not_null]"),
+        ("not_null: [v, id]", 2, "column \"k\" can be NULL"),
+    ] {
+        let world = World::new(10);
+        world.manifest(&[sink, gate(columns)]);
+        let target = rusqlite::Connection::open(world.path("target.db")).unwrap();
+        target.execute_batch("CREATE TABLE o (id INTEGER PRIMARY KEY, k INTEGER NOT NULL, v TEXT NOT NULL)").unwrap();
+        world.run(&["run", "m.yaml"]).with(code, says);
+        let rows = || target.query_row("SELECT count(*) FROM o", [], |row| row.get::<_, u64>(0)).unwrap();
+        assert_eq!(rows(), 0, "{columns}");
+        if code == 3 {
+            world.source().execute_batch("UPDATE t SET k = 0 WHERE k IS NULL").unwrap();
+            world.run(&["run", "m.yaml"]).with(0, "");
+            assert_eq!(rows(), 10);
+        }
+    }
+}

@@ -9,11 +9,11 @@ pub fn remedy(code: Code, anew: &str) -> Option<String> {
     let or = |mend: &str, change: &str| format!("{mend} and resume; or {}", then(change));
     let text = match code {
         Code::SourceValueTypeMismatch => {
-            or("Correct the cell", "state a type that holds it in source.options.types (`string` takes any)")
+            or("Correct the cell", "state a type that holds it in source.options.types (`text` takes any)")
         }
         Code::DecimalNotFinite | Code::DecimalScaleOverflow | Code::DecimalOverflow | Code::DateOutOfRange => or(
             "Correct the rows",
-            "state a type that holds them in source.options.types (`string` takes any), or leave them out in a query",
+            "state a type that holds them in source.options.types (`text` takes any), or leave them out in a query",
         ),
         Code::OdbcValueTruncated => {
             then("State the column's real length or `text` in source.options.types, or use another driver,")

@@ -2,6 +2,8 @@
 
 use dpone_engine::report::plan::{blocked, blocked_markdown, blocked_text, document, markdown, text};
 
+use dpone_engine::value::Value;
+
 use super::World;
 
 fn stated() -> World {
@@ -67,6 +69,17 @@ fn what_is_read() {
     check(&[(sqlite, "source:\n  type: postgres\n  connection_id: shop")], "orders by connection shop");
     let stated = "source:\n  type: postgres\n  connection: {host: db, port: 5433, database: shop, username: u}";
     check(&[(sqlite, stated)], "orders at db:5433/shop");
+}
+
+/// Fewer ranges than were asked for are explained.
+#[test]
+fn fewer_ranges_than_asked_for() {
+    let told = |world: &World| text(&world.plan(), false).contains("4 were asked for; ");
+    let mut world = World::new();
+    assert!(!told(&world), "there are as many");
+    world.source.key.as_mut().unwrap().extent = Some((Value::Int(1), Value::Int(2)));
+    assert!(told(&world), "two values make two ranges");
+    assert!(!text(&stated().plan(), false).contains("were asked for; "), "as the manifest states them");
 }
 
 /// A target that exists is not created.

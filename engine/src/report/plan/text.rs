@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::document::{ddl, mapping, reads};
-use crate::manifest::{Quality, RangeMode};
+use crate::manifest::{Bounds, Quality, RangeCount, RangeMode};
 use crate::plan::{Blocked, Coverage, Finding, Plan};
 use crate::ranges::{Bound, Scope, UnitRange, render_value};
 use crate::report::grid::{Grid, one_line};
@@ -176,6 +176,13 @@ fn ranges(plan: &Plan, show_values: bool, page: &mut Page) {
         grid.row([format!("r{}", range.ordinal), rows_with(range, Some(key), show_values)]);
     }
     page.grid(&grid);
+    let cut = plan.ranges.iter().filter(|range| range.scope != Scope::Null).count();
+    let policy = &plan.manifest.ranges;
+    if let (RangeCount::Fixed(asked), Bounds::Auto | Bounds::Between { .. }) = (policy.count, &policy.bounds)
+        && cut < asked as usize
+    {
+        page.line(&format!("{asked} were asked for; the values of the column give no more cuts than these."));
+    }
     if !show_values {
         page.line("Boundaries are values of the source; --show-values shows them.");
     }
