@@ -3,7 +3,7 @@
 default:
     @just --list
 
-# The fast loop: every test but the kill matrix.
+# The fast loop: every test but the kill matrix and the largest tables.
 test *ARGS:
     cargo nextest run --workspace --profile fast {{ARGS}}
 
