@@ -137,7 +137,7 @@ pub(super) fn prove(connection: &mut Connection, authority: &Authority) -> Resul
     if holds {
         return Ok(());
     }
-    let text = "the statement of consistency_authority.query no longer answers with one row of 1";
+    let text = "the source no longer shows that the state is there: what shows it must answer with one row of 1";
     Err(Why::fatal(Code::ConsistencyAuthorityLost, text))
 }
 

@@ -16,7 +16,7 @@ use super::refused::refused;
 use super::statistics::statistics;
 use super::uuid_order::is_known;
 use crate::odbc::OdbcError;
-use crate::odbc_source::{Key, KeySql, RangePlanner, Resolved};
+use crate::odbc_source::{Key, KeySql, RangePlanner, RelationSql, Resolved};
 
 const PLACE: &str = "source.options.partitioning.column";
 
@@ -67,19 +67,23 @@ fn no_statistics(key: &Key) -> Refusal {
         .fix("Run UPDATE STATISTICS on the table, or use planner.mode: auto.")
 }
 
-/// The least and the greatest key. Two questions, so that each is one row of an index.
+/// The least and the greatest key: two questions, so that each is one row of an index. `MIN` does not take every type that
+/// can be sorted.
 fn extent(
     ask: &mut impl Ask,
     resolved: &Resolved,
     key: &Key,
     sql: &KeySql,
 ) -> Result<Option<(Value, Value)>, OdbcError> {
-    let mut one = |function: &str| {
-        let least = written(key, &format!("{function}({})", sql.expression));
-        let asked = format!("{}SELECT {least} FROM {}", resolved.sql.prefix, resolved.sql.from);
+    let (column, RelationSql { prefix, from, .. }) = (&sql.expression, &resolved.sql);
+    let mut one = |order: &str| {
+        let asked = format!(
+            "{prefix}SELECT TOP (1) {} FROM {from} WHERE {column} IS NOT NULL ORDER BY {column} {order}",
+            written(key, column)
+        );
         let rows = ask.ask(&asked)?;
         let cell = rows.first().and_then(|row| row.first()?.as_deref());
         cell.map(|text| value(key, text).ok_or_else(strange)).transpose()
     };
-    Ok(one("MIN")?.zip(one("MAX")?))
+    Ok(one("ASC")?.zip(one("DESC")?))
 }
