@@ -4,6 +4,7 @@
 
 mod full_disk;
 mod journals;
+mod mariadb;
 mod mssql;
 mod odbc;
 mod odbc_memory;
