@@ -222,6 +222,10 @@ fn every_shape_of_ranges_holds_every_row_once() {
             }
         }
     }
+    let plan = reach.run(folder.path(), &["plan", "m.yaml"]).with(0, "").json();
+    let path = &plan["columnar_fast_path"];
+    assert_eq!(path["provider"], "mssql_odbc_arrow_parquet", "{plan}");
+    assert_eq!(path["details"]["range_parallelism"]["planned_range_count"], 8, "seven and one for NULL: {plan}");
     // FreeTDS too, with a key of another type.
     manifest(folder.path(), &table("skewed"), &parallel("id", 4, 4, "per_partition", &json!({})));
     let told = Reach::free_tds(&server).run(folder.path(), &["run", "m.yaml"]).delivered().json();

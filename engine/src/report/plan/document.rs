@@ -98,6 +98,8 @@ pub struct TypeMapping {
 /// How rows travel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FastPath {
+    /// What reads the source and makes Parquet of it; null if blocked.
+    pub provider: Option<String>,
     /// Its parts.
     pub details: FastPathDetails,
 }
@@ -210,7 +212,10 @@ pub fn document(plan: &Plan, key: &[u8; 32], show_values: bool) -> PlanDocument 
             key_indexed: plan.key.as_ref().map(|_| plan.key_indexed),
         }),
         type_mapping: mapping(plan),
-        columnar_fast_path: FastPath { details: FastPathDetails { range_parallelism } },
+        columnar_fast_path: FastPath {
+            provider: Some(provider(manifest.source.kind).to_owned()),
+            details: FastPathDetails { range_parallelism },
+        },
         target: Some(TargetView {
             kind: manifest.sink.kind,
             target: plan.target.target.clone(),
@@ -222,6 +227,19 @@ pub fn document(plan: &Plan, key: &[u8; 32], show_values: bool) -> PlanDocument 
         publication_atomicity: Some(plan.target.atomicity.clone()),
         quality: Some(manifest.quality.clone()),
         warnings: plan.warnings.clone(),
+    }
+}
+
+/// The provider's id, as scripts know it.
+const fn provider(kind: SourceType) -> &'static str {
+    match kind {
+        SourceType::Sqlite => "sqlite_arrow_parquet",
+        SourceType::Postgres => "postgres_copy_arrow_parquet",
+        SourceType::Mysql => "mysql_arrow_parquet",
+        SourceType::Mssql => "mssql_odbc_arrow_parquet",
+        SourceType::Odbc => "odbc_arrow_parquet",
+        SourceType::Files => "files_arrow_parquet",
+        SourceType::Mongodb => "mongodb_arrow_parquet",
     }
 }
 
@@ -252,7 +270,7 @@ pub fn blocked(blocked: &Blocked) -> PlanDocument {
         fingerprint: None,
         source_facts: None,
         type_mapping: Vec::new(),
-        columnar_fast_path: FastPath { details: FastPathDetails { range_parallelism } },
+        columnar_fast_path: FastPath { provider: None, details: FastPathDetails { range_parallelism } },
         target: None,
         ddl: Vec::new(),
         publication_atomicity: None,
