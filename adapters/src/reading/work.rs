@@ -115,11 +115,11 @@ impl<'a> Work<'a> {
         true
     }
 
-    /// How many rows, of which each takes at most so many bytes in every representation, may be on their way at once: a part
+    /// How many rows, of which each takes at most so many bytes in every representation, may be on their way at once: a small part
     /// of the grant that leaves room for what is encoded. At least one, and no more than the chunk has room for.
     pub(crate) fn rows_at_once(&self, each: u64, most: u64) -> u64 {
         let room = self.max_rows.saturating_sub(self.rows_in_chunk).max(1);
-        (self.limits.available / 4 / each.max(1)).clamp(1, most.max(1)).min(room)
+        (self.limits.available / 16 / each.max(1)).clamp(1, most.max(1)).min(room)
     }
 
     /// Whether the chunk may have that many rows more.

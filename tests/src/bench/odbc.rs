@@ -51,8 +51,9 @@ fn connection(bench: &Bench) -> String {
 fn product(bench: &Bench, dpone: &Path, folder: &Path, request: Request) -> Result<Measured, Failure> {
     std::fs::create_dir_all(folder)?;
     let manifest = folder.join("manifest.yaml");
-    let (rows, readers, ranges, in_flight) =
-        (request.rows, request.readers, request.readers.max(2) * 2, request.readers * 2);
+    // One reader reads one range: it is the floor's scan.
+    let ranges = if request.readers == 1 { 1 } else { request.readers * 2 };
+    let (rows, readers, in_flight) = (request.rows, request.readers, request.readers * 2);
     let at = folder.display();
     std::fs::write(
         &manifest,
