@@ -25,7 +25,9 @@ pub fn remedy(code: Code, anew: &str) -> Option<String> {
         Code::SourceChangedDuringOpen => {
             or("Wait until less is written to the source", "read a copy with `consistency: immutable`")
         }
-        Code::SourceReadFailed => "Look at the source and its disk, then resume.".to_owned(),
+        Code::SourceReadFailed => {
+            "Look at what the message says of the source (its server, the network, its disk), then resume.".to_owned()
+        }
         Code::SourceSchemaChanged => then("Look at what changed in the source"),
         Code::PhysicalChunkRowExceedsMaxBytes => {
             then("Raise max_inflight_bytes above what is needed, or leave the column out with source.options.columns,")
